@@ -1,6 +1,6 @@
 //! The switch at the receiving end: detection, reordering, pauses.
 
-mod steady;
+mod trains;
 
 use super::frames::{Arrival, Copied};
 use super::retransmission_delay::RetransmissionDelay;
@@ -106,7 +106,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
     /// round in its turn and leaves as fast as more can come, and all that is on the way to it is of one size.
     #[inline]
-    pub(super) fn holds_calmly(&self, now: Instant, arrivals: &Trains<Arrival<P>>) -> Option<u32> {
+    pub(super) fn octets_below_pause(&self, now: Instant, arrivals: &Trains<Arrival<P>>) -> Option<u32> {
         let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else {
             return None;
         };
@@ -166,7 +166,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             let has_many = takes(Fast::ReceivingTrains)
                 && now + self.many <= end
                 && (arrivals.has_due(MANY, end) || self.holds_many(end));
-            if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
+            if let Some(last) = if has_many { self.take_trains(arrivals, end) } else { None } {
                 latest = last;
                 continue;
             }

@@ -89,16 +89,16 @@ impl<P: Payload> RxLoop<P> {
     }
 
     /// Holds frames of a train that arrives, `first` first, as long as others are in the loop when each comes, and the queue is
-    /// neither fuller than ever before nor holds `calm_below` bytes. The depths are those of [`RxLoop::hold`]. Says how many
+    /// neither fuller than ever before nor holds `acts_from_bytes` bytes. The depths are those of [`RxLoop::hold`]. Says how many
     /// it holds.
     #[inline]
-    pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, calm_below: u64) -> u32 {
+    pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, acts_from_bytes: u64) -> u32 {
         // One that comes long behind the one before it may come when that has left the loop.
         let train = if train.spacing <= self.way_round { train } else { train.up_to(1) };
         if train.first > self.rounds.last_due() {
             return 0;
         }
-        let (octets, level) = (first.frame.octets, self.queue.level_below(calm_below));
+        let (octets, level) = (first.frame.octets, self.queue.level_below(acts_from_bytes));
         let goes_on = self.queue.enter_train_below(train, octets, level);
         let Some(left) = goes_on.or_else(|| self.queue.enter_train_idle(train, octets, level)) else {
             return 0;
@@ -117,16 +117,16 @@ impl<P: Payload> RxLoop<P> {
 
     /// Holds the frames of a train that arrives, and sends what comes round on another round or, from position `next` on, lets it go
     /// on in its turn. Something is awaited before `expected`. It ends by `until`, as soon as nothing is awaited any more, and before
-    /// the queue is fuller than ever before or holds `calm_below` bytes. A position before `next` ends it, too.
+    /// the queue is fuller than ever before or holds `acts_from_bytes` bytes. A position before `next` ends it, too.
     #[inline]
     pub(super) fn turn(
         &mut self,
         come: Option<(Train, &Copied<P>)>,
         (next, expected): (Position, Position),
-        (until, calm_below): (Instant, u64),
+        (until, acts_from_bytes): (Instant, u64),
         delivered: &mut Trains<Frame<P>>,
     ) -> Turned {
-        let level = self.queue.level_below(calm_below);
+        let level = self.queue.level_below(acts_from_bytes);
         let mut turned = Turned { next, ..Turned::default() };
         let mut awaited = expected.steps_after(next);
         let mut comes = come.map_or(Instant::NEVER, |(train, _)| train.first);

@@ -1,6 +1,6 @@
 //! The switch at the sending end: strict priorities, numbering, copies, dummies, pauses.
 
-mod steady;
+mod trains;
 
 use super::circulating::Circulating;
 use super::frames::Copied;

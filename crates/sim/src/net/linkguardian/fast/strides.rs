@@ -145,9 +145,10 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             // Whether a pause is certain not to come matters only if the sending switch goes on for so long.
             let may_pause = self.receiving.may_pause();
             let looks = may_pause && self.leads.heard(Instant::NEVER, now) < until;
-            let calm = if looks { self.receiving.holds_calmly(now, &self.forward.arrivals) } else { None };
-            self.forward.expect(calm);
-            let pause = if may_pause && calm.is_none() { now } else { Instant::NEVER };
+            let octets =
+                if looks { self.receiving.octets_below_pause(now, &self.forward.arrivals) } else { None };
+            self.forward.expect(octets);
+            let pause = if may_pause && octets.is_none() { now } else { Instant::NEVER };
             let longest = now.saturating_add(self.leads.longest);
             self.leads.heard(self.receiving.back.next_control(), pause).min(longest)
         } else {
@@ -208,7 +209,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             let wire = &mut self.forward;
             let leave_many = backlog >= source::MANY as usize && next + self.leads.many <= end;
             let is_worth_it = leave_many || forward.brings_many(end);
-            let sent = if is_worth_it { self.sending.send_steadily(now, end, forward, wire) } else { None };
+            let sent = if is_worth_it { self.sending.send_trains(now, end, forward, wire) } else { None };
             if let Some(last) = sent {
                 now = last;
                 continue;

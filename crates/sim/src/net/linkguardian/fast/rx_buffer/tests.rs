@@ -70,17 +70,18 @@ fn rx_loop() -> (RxLoop<u32>, Duration) {
 
 // LG-23: five frames were there at the most, of which three still wait. Each takes 1520 bytes of cells.
 #[test]
-fn a_sequence_is_held_while_the_queue_is_calm_and_no_fuller_than_ever() {
+fn a_sequence_is_held_below_backpressure_and_the_high_water_mark() {
     let (mut buffer, serialisation) = rx_loop();
     (0..5).for_each(|number| buffer.hold(Instant::ZERO, &held(number)));
     let now = Instant::ZERO + serialisation + Duration::from_ps(1);
     let train = Train { count: 10, ..Train::of_one(now) };
     let depth = 1520;
-    for (calm_below, expected) in [(u64::MAX, 2), (5 * depth + 1, 2), (5 * depth, 1), (4 * depth, 0), (0, 0)]
+    for (acts_from_bytes, expected) in
+        [(u64::MAX, 2), (5 * depth + 1, 2), (5 * depth, 1), (4 * depth, 0), (0, 0)]
     {
         let mut buffer = buffer.clone();
-        let count = buffer.hold_train(train, &held(5), calm_below);
-        assert_eq!((count, buffer.high_water_bytes()), (expected, 5 * depth), "{calm_below}");
+        let count = buffer.hold_train(train, &held(5), acts_from_bytes);
+        assert_eq!((count, buffer.high_water_bytes()), (expected, 5 * depth), "{acts_from_bytes}");
     }
 }
 
@@ -126,7 +127,7 @@ proptest! {
             1..6,
         ),
         resets: bool,
-        calm_below in prop_oneof![Just(u64::MAX), 0u64..40_000],
+        acts_from_bytes in prop_oneof![Just(u64::MAX), 0u64..40_000],
     ) {
         let (mut together, _) = rx_loop();
         let (mut now, mut number) = (Instant::ZERO, 0);
@@ -141,13 +142,13 @@ proptest! {
         for (wait, spacing, count) in trains {
             let train = Train { spacing, count, ..Train::of_one(now + Duration::from_ns(wait)) };
             let mut apart = together.clone();
-            let count = together.hold_train(train, &held(number), calm_below);
+            let count = together.hold_train(train, &held(number), acts_from_bytes);
             let most = apart.high_water_bytes();
             for index in 0..count {
                 let at = train.nth(index);
                 prop_assert!(apart.rounds.last_due() >= at);
                 apart.hold(at, &held(number + index as u16));
-                prop_assert!(apart.depth_bytes(at) < calm_below && apart.high_water_bytes() == most);
+                prop_assert!(apart.depth_bytes(at) < acts_from_bytes && apart.high_water_bytes() == most);
             }
             prop_assert_eq!(together.rounds.members(), apart.rounds.members());
             let rest = |buffer: &RxLoop<u32>| (format!("{:?}", buffer.queue), buffer.in_turn, buffer.held);
@@ -171,7 +172,7 @@ proptest! {
         count in 0u32..60,
         (span_ns, wait_ns) in (0u64..9_000, 0u64..400),
         came_back: bool,
-        calm_below in prop_oneof![Just(u64::MAX), 0u64..60_000],
+        acts_from_bytes in prop_oneof![Just(u64::MAX), 0u64..60_000],
     ) {
         let (mut together, _) = rx_loop();
         let mut now = Instant::ZERO;
@@ -187,7 +188,7 @@ proptest! {
         let come = (count > 0).then_some((train, &first));
         let (mut apart, mut delivered) = (together.clone(), Trains::new());
         let most = together.high_water_bytes();
-        let turned = together.turn(come, (next, expected), (until, calm_below), &mut delivered);
+        let turned = together.turn(come, (next, expected), (until, acts_from_bytes), &mut delivered);
         prop_assert!(turned.last <= until && together.high_water_bytes() == most);
         let (mut came, mut gone) = (0, Vec::new());
         while state(&apart) != state(&together) {
@@ -202,7 +203,7 @@ proptest! {
                 continue;
             }
             apart.hold(now, &frame);
-            prop_assert!(apart.depth_bytes(now) < calm_below);
+            prop_assert!(apart.depth_bytes(now) < acts_from_bytes);
         }
         let last = gone.last().map_or(Instant::ZERO, |&(at, _)| at);
         prop_assert_eq!((came, last), (turned.held, turned.delivered));

@@ -11,7 +11,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     /// Takes in the new frames that arrive by `until`, and lets those go on that come round by then, as long as nothing is
     /// missing and nothing rarer comes of it. Nothing rarer is due by then. Says when the last of them came; `None` if none did.
     #[inline]
-    pub(super) fn take_steadily(
+    pub(super) fn take_trains(
         &mut self,
         arrivals: &mut Trains<Arrival<P>>,
         until: Instant,
@@ -40,7 +40,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     #[inline(never)]
     fn turn(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
-        let calm_below = match &self.backpressure {
+        let acts_from_bytes = match &self.backpressure {
             // What enters behind the others changes nothing about when they leave.
             Some(backpressure) if self.agenda.get(DEQUEUE).is_never() => backpressure.acts_from(),
             _ => u64::MAX,
@@ -60,7 +60,7 @@ impl<P: Payload> ReceivingSwitch<P> {
                     _ => end = train.first.just_before(),
                 }
             }
-            let turned = buffer.turn(come, (next, expected), (end, calm_below), &mut self.delivered);
+            let turned = buffer.turn(come, (next, expected), (end, acts_from_bytes), &mut self.delivered);
             if turned.last == Instant::ZERO {
                 break;
             }
@@ -122,7 +122,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         if !buffer.is_in_turn(self.engine.may_hold(0)?, self.engine.expected()) {
             return None;
         }
-        let calm_below = self.backpressure.as_ref().map_or(u64::MAX, Backpressure::acts_from);
+        let acts_from_bytes = self.backpressure.as_ref().map_or(u64::MAX, Backpressure::acts_from);
         let mut latest = None;
         while let Some((train, arrival)) = arrivals.front().filter(|(train, _)| train.first <= until) {
             let (train, expected) = (train.up_to(train.come_by(until)), self.engine.expected());
@@ -130,7 +130,7 @@ impl<P: Payload> ReceivingSwitch<P> {
                 Arrival::Data(first)
                     if first.position == expected && self.engine.may_hold(train.count).is_some() =>
                 {
-                    let count = buffer.hold_train(train, first, calm_below);
+                    let count = buffer.hold_train(train, first, acts_from_bytes);
                     if count == 0 {
                         break;
                     }

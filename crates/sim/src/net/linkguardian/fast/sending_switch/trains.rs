@@ -46,7 +46,7 @@ impl<P: Payload> SendingSwitch<P> {
     /// data frames and dummies leave that are certain to arrive, nobody looks, no copy is asked for, and the sender hears of no
     /// loss. Says when the last of it happened; `None` if nothing did.
     #[inline]
-    pub(in crate::net::linkguardian) fn send_steadily(
+    pub(in crate::net::linkguardian) fn send_trains(
         &mut self,
         mut now: Instant,
         until: Instant,

@@ -8,11 +8,11 @@
 //! nothing is no event: looks are caught up with in one loop, in their order and at their times, when something could
 //! have changed.
 
-mod coasting;
 mod outstanding;
 mod passing;
 mod pending;
 mod streaming;
+mod uncontended;
 
 pub(super) use passing::MANY_ROUNDS;
 
@@ -22,12 +22,12 @@ use super::timing::Timing;
 use super::wires::Acks;
 use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::{Cells, Payload};
-use coasting::Even;
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
 use outstanding::{Outstanding, is_outstanding};
 use pending::Pending;
 use std::mem;
+use uncontended::FirstLooks;
 
 /// Trains of copies that are kept before those that nobody needs any more are looked for.
 const INITIAL_TRAINS: usize = 16;
@@ -83,7 +83,7 @@ pub(super) struct TxLoop<P: Payload> {
     /// Whether those that come back are looked at in trains.
     is_streaming: bool,
     /// The newest copies, as far as they are equally far apart.
-    even: Even,
+    first_looks: FirstLooks,
     /// Acknowledgements since the last look.
     pending: Pending,
     /// Numbers of the copies that found no room, of which the engine has not been told.
@@ -102,7 +102,7 @@ impl<P: Payload> TxLoop<P> {
             rounds: Pipe::new(),
             trains: Trains::new(),
             is_streaming: false,
-            even: Even::default(),
+            first_looks: FirstLooks::default(),
             pending: Pending::default(),
             evicted: Vec::new(),
         }
@@ -125,7 +125,7 @@ impl<P: Payload> TxLoop<P> {
         let look = now + self.first_check;
         self.copies.push_apart(look, *copy);
         self.fresh.push_apart(look, Ticket::of(copy));
-        self.even.add(look, &Ticket::of(copy));
+        self.first_looks.add(look, &Ticket::of(copy));
     }
 
     /// The same of a train of frames, `copy` first, which left when it says.
@@ -139,7 +139,7 @@ impl<P: Payload> TxLoop<P> {
         self.copies.push_if_many(looks, copy);
         let looks = Train { step: 1, ..looks };
         self.fresh.push_if_many(looks, &Ticket::of(copy));
-        self.even.add_train(looks, &Ticket::of(copy));
+        self.first_looks.add_train(looks, &Ticket::of(copy));
     }
 
     /// Lets go of copies that are not in the loop any more, before the first that is.
@@ -203,7 +203,7 @@ impl<P: Payload> TxLoop<P> {
             self.look_at_all(until.just_before(), &mut Pending::none(oldest));
             return None;
         }
-        self.even.is_undisturbed = false;
+        self.first_looks.is_uncontended = false;
         loop {
             // On a tie the copy that has been round before goes first.
             let round = self.next_round();
@@ -249,7 +249,7 @@ impl<P: Payload> TxLoop<P> {
     /// follows from the acknowledgements.
     #[inline]
     fn look_at_all(&mut self, last: Instant, pending: &mut Pending) {
-        if !self.streams() && self.coast(last, pending) {
+        if !self.streams() && self.pass_uncontended(last, pending) {
             return;
         }
         let (mut oldest, changes) = pending.changes();
@@ -264,7 +264,7 @@ impl<P: Payload> TxLoop<P> {
     /// The same up to a few changes of what is outstanding.
     #[inline]
     fn look_at_some(&mut self, last: Instant, mut outstanding: Outstanding) {
-        self.even.is_undisturbed = false;
+        self.first_looks.is_uncontended = false;
         if self.streams() && self.look_at_trains(last, &mut outstanding) {
             return;
         }
@@ -333,7 +333,7 @@ impl<P: Payload> TxLoop<P> {
         self.fresh.clear();
         self.rounds.clear();
         self.trains.clear();
-        self.even = Even::default();
+        self.first_looks = FirstLooks::default();
         self.pending = Pending::default();
         self.evicted.clear();
         self.queue.clear();

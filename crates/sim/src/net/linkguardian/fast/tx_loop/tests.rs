@@ -235,22 +235,23 @@ impl Both {
         self.left.partition_point(|&left| left <= known) as u32
     }
 
-    /// Each acknowledgement tells of all frames that left `round_trip` before it. They are taken in trains as far as they are even.
+    /// Each acknowledgement tells of all frames that left `round_trip` before it. They are taken in trains as far as they are train_acks.
     fn acknowledge(&mut self, mut acks: &[Instant], round_trip: Duration, cycle: Duration) {
         let known = |at: Instant| Instant::from_ps(at.as_ps().saturating_sub(round_trip.as_ps()));
         while let Some(&at) = acks.first() {
             let first = self.left_behind(known(at));
-            let (mut count, mut even) = (1, Acks::default());
+            let (mut count, mut train_acks) = (1, Acks::default());
             if let [.., newest] = self.left[..first as usize]
                 && let Some(&next) = self.left.get(first as usize)
                 && known(at) < next
             {
-                even = Acks { held: known(at) - newest, every: cycle, step: next - newest, ..even };
-                let told = |place: u64| (even.held + cycle * place).as_ps() / even.step.as_ps();
-                let is_even = |&&(place, &at): &&(u64, &Instant)| {
+                train_acks =
+                    Acks { held: known(at) - newest, every: cycle, step: next - newest, ..train_acks };
+                let told = |place: u64| (train_acks.held + cycle * place).as_ps() / train_acks.step.as_ps();
+                let is_of_train = |&&(place, &at): &&(u64, &Instant)| {
                     self.left_behind(known(at)) == first + told(place) as u32
                 };
-                count += (1..).zip(&acks[1..]).collect::<Vec<_>>().iter().take_while(is_even).count();
+                count += (1..).zip(&acks[1..]).collect::<Vec<_>>().iter().take_while(is_of_train).count();
             }
             let (some, others) = acks.split_at(count);
             let before = self.oldest;
@@ -259,7 +260,7 @@ impl Both {
                 self.oldest = self.left_behind(known(at));
             }
             let train = Train { spacing: cycle, count: count as u32, ..Train::of_one(at) };
-            self.late.free(train, before, (first, self.oldest), &even);
+            self.late.free(train, before, (first, self.oldest), &train_acks);
             self.most_changes = self.most_changes.max(self.oldest - first);
             acks = others;
         }
@@ -373,14 +374,14 @@ proptest! {
 }
 
 #[test]
-fn copies_of_a_slow_line_keep_out_of_each_others_way_and_those_of_a_fast_one_go_round_in_trains() {
+fn copies_of_a_slow_line_are_uncontended_and_those_of_a_fast_line_go_round_in_trains() {
     let octets = 1541;
     let serialisation = LineRate::new(BitRate::from_gbps(100)).serialisation(octets);
     for (apart, expected) in [(serialisation * 10, (true, false)), (serialisation, (false, true))] {
         let mut both = Both::new(8_000_000);
         let sendings = [Sending { count: 200, apart, octets, wait: Duration::ZERO }; 3];
         both.run(&sendings, Duration::from_ns(3_000), Duration::from_ns(600), true, &[(9, true)]).unwrap();
-        assert_eq!((both.late.even.is_undisturbed, !both.late.trains.is_empty()), expected);
+        assert_eq!((both.late.first_looks.is_uncontended, !both.late.trains.is_empty()), expected);
         assert!(both.most_changes > 3, "acknowledgements come in trains");
     }
 }

@@ -14,7 +14,7 @@ const MOST_COPIES: usize = 16;
 
 /// The newest copies whose first looks are equally far apart.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Even {
+pub(super) struct FirstLooks {
     looks: Train,
     first: Ticket,
     /// Of copies that are no further apart than that, none finds the other at the port.
@@ -22,10 +22,10 @@ pub(super) struct Even {
     /// How far apart the looks are for which this is the reach.
     reach_spacing: Duration,
     /// Whether no copy in the loop has met another.
-    pub(super) is_undisturbed: bool,
+    pub(super) is_uncontended: bool,
 }
 
-impl Even {
+impl FirstLooks {
     /// A train of copies comes to its first looks: it goes on as these do, or they are the newest.
     #[inline]
     pub(super) fn add_train(&mut self, looks: Train, ticket: &Ticket) {
@@ -66,7 +66,7 @@ impl Even {
     /// Whether all copies that are in the loop at once by `last` are so close to each other that none finds another at the port.
     #[inline]
     fn keeps_apart(&self, last: Instant, serialisation: Duration, pending: &mut Pending) -> bool {
-        self.surely_keeps_apart(last, serialisation, pending)
+        self.trains_keep_apart(last, serialisation, pending)
             || pending.outstanding_from(Instant::ZERO).all(|oldest, end| {
                 let beyond = self.beyond(oldest);
                 beyond > last || beyond >= end.saturating_add(serialisation)
@@ -75,7 +75,7 @@ impl Even {
 
     /// The same, without a look at each acknowledgement: false if it does not follow.
     #[inline]
-    fn surely_keeps_apart(&self, last: Instant, serialisation: Duration, pending: &Pending) -> bool {
+    fn trains_keep_apart(&self, last: Instant, serialisation: Duration, pending: &Pending) -> bool {
         let mut oldest = pending.oldest();
         for freed in pending.freed() {
             if freed.first != oldest {
@@ -123,26 +123,28 @@ impl<P: Payload> TxLoop<P> {
     /// Looks at the copies whose turn comes by `last`, if none of them meets another: those that are outstanding go round, the others
     /// leave the loop. Otherwise false, and nothing has happened.
     #[inline]
-    pub(super) fn coast(&mut self, last: Instant, pending: &mut Pending) -> bool {
+    pub(super) fn pass_uncontended(&mut self, last: Instant, pending: &mut Pending) -> bool {
         if !takes(Fast::CopiesApart) {
             return false;
         }
         let Some((train, fresh)) = self.fresh.front() else { return false };
-        let (comes, fresh, even) = (train.first, *fresh, &mut self.even);
+        let (comes, fresh, first_looks) = (train.first, *fresh, &mut self.first_looks);
         // Each copy in the loop is looked at once at the least, so that those leave that have been acknowledged.
         let has_time = comes.max(self.rounds.last_due()) <= last && self.trains.is_empty();
-        if !has_time || !even.has(fresh.number) || even.looks.count < MANY {
+        if !has_time || !first_looks.has(fresh.number) || first_looks.looks.count < MANY {
             return false;
         }
         let serialisation = self.queue.serialisation(fresh.octets);
         let round = serialisation + self.way_round;
-        even.find_reach(round, serialisation);
+        first_looks.find_reach(round, serialisation);
         let next = comes.min(self.rounds.poll_timeout());
         let is_idle = self.queue.next_start(next) == next;
-        if !is_idle || !(even.is_undisturbed || self.is_undisturbed(round, fresh.number, pending.oldest())) {
+        if !is_idle
+            || !(first_looks.is_uncontended || self.is_uncontended(round, fresh.number, pending.oldest()))
+        {
             return false;
         }
-        if !self.even.keeps_apart(last, serialisation, pending) {
+        if !self.first_looks.keeps_apart(last, serialisation, pending) {
             return false;
         }
         self.skip_to(last, round, fresh.number, pending)
@@ -151,22 +153,22 @@ impl<P: Payload> TxLoop<P> {
     /// Whether those of the copies in the loop from number `oldest` on are all before number `next`, and come when they would if none
     /// had ever met another.
     #[cold]
-    fn is_undisturbed(&self, round: Duration, next: u32, oldest: u32) -> bool {
+    fn is_uncontended(&self, round: Duration, next: u32, oldest: u32) -> bool {
         let stays = |&&(_, ticket): &&(Instant, Ticket)| is_outstanding(ticket.number, oldest);
         let mut copies = self.rounds.entries().filter(stays);
         let all_come = copies.clone().count() == next.wrapping_sub(oldest) as usize;
         all_come
             && copies.all(|&(at, ticket)| {
-                self.even.has(ticket.number)
-                    && (at - self.even.look(ticket.number)).as_ps().is_multiple_of(round.as_ps())
+                self.first_looks.has(ticket.number)
+                    && (at - self.first_looks.look(ticket.number)).as_ps().is_multiple_of(round.as_ps())
             })
     }
 
     /// Looks at the copies by `last`, none of which meets another; `next` is the number of the first that comes to its first look.
     #[inline]
     fn skip_to(&mut self, last: Instant, round: Duration, next: u32, pending: &mut Pending) -> bool {
-        let even = &mut self.even;
-        let end = even.first.number.wrapping_add(even.looks.come_by(last));
+        let first_looks = &mut self.first_looks;
+        let end = first_looks.first.number.wrapping_add(first_looks.looks.come_by(last));
         // Whatever had been acknowledged one round before has left.
         let left_by = Instant::from_ps(last.as_ps().saturating_sub(round.as_ps()));
         let mut outstanding = pending.outstanding_from(left_by);
@@ -178,7 +180,7 @@ impl<P: Payload> TxLoop<P> {
         let mut copies = [(Instant::ZERO, Ticket::default()); MOST_COPIES];
         let (mut staying, mut busy_until) = (0, Instant::ZERO);
         for number in (0..count as u32).map(|place| oldest.wrapping_add(place)) {
-            let first = even.look(number);
+            let first = first_looks.look(number);
             let latest = first + round * ((last - first).as_ps() / round.as_ps());
             if !outstanding.clone().has(number, latest) {
                 continue;
@@ -187,13 +189,13 @@ impl<P: Payload> TxLoop<P> {
             busy_until = busy_until.max(again);
             let place = copies[..staying].partition_point(|&(at, _)| at < again);
             copies.copy_within(place..staying, place + 1);
-            copies[place] = (again, Ticket { number, ..even.first });
+            copies[place] = (again, Ticket { number, ..first_looks.first });
             staying += 1;
         }
-        even.is_undisturbed = true;
-        if even.looks.count > LONGEST_TRAIN {
-            let before = oldest.wrapping_sub(even.first.number);
-            (even.looks, even.first.number) = (even.looks.behind(before), oldest);
+        first_looks.is_uncontended = true;
+        if first_looks.looks.count > LONGEST_TRAIN {
+            let before = oldest.wrapping_sub(first_looks.first.number);
+            (first_looks.looks, first_looks.first.number) = (first_looks.looks.behind(before), oldest);
         }
         self.rounds.clear();
         copies[..staying].iter().for_each(|&(at, ticket)| self.rounds.push(at, ticket));

@@ -12,7 +12,7 @@
 //! when something waits for its time or for the line, and when the explicit ACK may leave: it calls
 //! [`ReturnPort::serve`] and [`ReturnPort::send_ack`] then, in this order on a tie.
 
-mod even;
+mod ack_train;
 
 use super::circulating::Circulating;
 use super::frames::ControlFrame;
@@ -24,7 +24,7 @@ use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Payload, Sight, Tap};
-use even::EvenAcks;
+use ack_train::AckTrain;
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Acknowledgement, Notification, PauseRequest, Position,
 };
@@ -278,16 +278,16 @@ impl<P: Payload> ReturnPort<P> {
             let (most, known) = (clear - sent, until.min(updates.next_train().just_before()));
             if leaves_at_once
                 && let (train, Update(AckUpdate::Advance(first))) = updates.front()
-                && let Some(even) = EvenAcks::new((due, known), most, packet.period(), train, first)
+                && let Some(ack_train) = AckTrain::new((due, known), most, packet.period(), train, first)
             {
-                latest = even.leave.last();
-                wire.push_acks(even.leave.from(due + flight), even.acks);
-                updates.skip(even.changes);
-                register.apply(AckUpdate::Advance(even.leading));
-                (0..even.times).for_each(|_| _ = register.poll());
+                latest = ack_train.leave.last();
+                wire.push_acks(ack_train.leave.from(due + flight), ack_train.acks);
+                updates.skip(ack_train.changes);
+                register.apply(AckUpdate::Advance(ack_train.leading));
+                (0..ack_train.times).for_each(|_| _ = register.poll());
                 packet.depart(latest);
                 busy_until = latest + serialisation;
-                sent += u64::from(even.leave.count);
+                sent += u64::from(ack_train.leave.count);
                 due = latest;
             } else {
                 if let Some(newest) = updates.take_newest_due(due) {

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 enum Step {
     Advance,
     /// So many frames arrive in sequence, so far apart.
-    AdvanceEvenly(u32, u64),
+    AdvanceTrain(u32, u64),
     Notified,
     /// A loss is told, whose notification holds the line when its time has come.
     Notify,
@@ -34,7 +34,7 @@ fn apart_ps() -> impl Strategy<Value = u64> {
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let step = prop_oneof![
         6 => Just(Step::Advance),
-        4 => (2u32..40, apart_ps()).prop_map(|(count, ps)| Step::AdvanceEvenly(count, ps)),
+        4 => (2u32..40, apart_ps()).prop_map(|(count, ps)| Step::AdvanceTrain(count, ps)),
         1 => Just(Step::Notified),
         1 => Just(Step::Notify),
         1 => (60u32..1515).prop_map(Step::Frame),
@@ -118,7 +118,7 @@ proptest! {
             for (port, wire) in [(&mut many, &mut many_wire), (&mut each, &mut each_wire)] {
                 match step {
                     Step::Advance => port.update(now, AckUpdate::Advance(position)),
-                    Step::AdvanceEvenly(count, ps) => {
+                    Step::AdvanceTrain(count, ps) => {
                         let train = Train { spacing: Duration::from_ps(ps), count, ..Train::of_one(now) };
                         port.update_train(train, position);
                         (last, next) = (train.last(), position.plus(count));

@@ -11,7 +11,7 @@ const FEWEST_CHANGES: u32 = 3;
 
 /// Explicit ACKs one behind another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EvenAcks {
+pub(super) struct AckTrain {
     /// When they leave.
     pub(super) leave: Train,
     /// What they say.
@@ -23,7 +23,7 @@ pub(super) struct EvenAcks {
     pub(super) times: u8,
 }
 
-impl EvenAcks {
+impl AckTrain {
     /// Those that leave by `until`, `most` at the most, the first of them at `start` and one `every` round from then on. The register
     /// changes as `changes` says, to `position` first, and not otherwise by `until`. The newest change by `start` is one of these,
     /// of which no ACK tells yet. Each position is said twice unless the next one comes before. `None` if that makes no two ACKs one

@@ -230,8 +230,8 @@ impl<P: Payload> ReceivingSwitch<P> {
     }
 
     /// Whether the switch waits for nothing and holds nothing back (LG-36).
-    pub(super) fn is_quiet(&self) -> bool {
-        self.buffer.is_empty() && !self.engine.is_waiting() && self.back.is_quiet()
+    pub(super) fn is_drained(&self) -> bool {
+        self.buffer.is_empty() && !self.engine.is_waiting() && self.back.has_no_notification()
     }
 
     /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).

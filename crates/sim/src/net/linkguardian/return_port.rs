@@ -191,7 +191,7 @@ impl<P: Payload> ReturnPort<P> {
     }
 
     /// Whether no loss is on its way to the sender (LG-36).
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn has_no_notification(&self) -> bool {
         self.notifications.is_empty() && self.urgent.is_empty()
     }
 

@@ -315,7 +315,7 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Whether the switch has nothing to repair and nothing to reveal (LG-36).
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
         !repairs && !self.engine.wants_dummy()
     }

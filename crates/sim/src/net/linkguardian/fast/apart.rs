@@ -16,11 +16,11 @@ impl<P: Payload> FastLinkGuardianLink<P> {
     fn may_go_apart(&self) -> bool {
         takes(Fast::Directions)
             && self.leads.let_run_ahead()
-            && self.forward.is_settled()
+            && self.forward.has_no_undetected_loss()
             && self.forward.copies.is_empty()
-            && self.receiving.is_undisturbed()
-            && self.sending.is_undisturbed()
-            && self.backward.is_undisturbed()
+            && self.receiving.has_no_hole_or_pause()
+            && self.sending.has_no_repair_or_pause()
+            && self.backward.carries_acks_only()
     }
 
     /// When the forward direction next does something, if the two may go apart.

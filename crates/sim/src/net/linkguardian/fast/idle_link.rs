@@ -218,7 +218,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         let Self { sending, receiving, .. } = self;
         let Timing { rate, rate_back, ack_register, data_pipeline, reverse_pipeline, control_return, .. } =
             sending.timing;
-        let has_no_event = self.poll_timeout().is_never() && self.forward.is_settled();
+        let has_no_event = self.poll_timeout().is_never() && self.forward.has_no_undetected_loss();
         let is_idle = has_no_event && sending.is_idle() && receiving.is_idle();
         let (busy_since, busy_until, dummy) = sending.port_state();
         let (register, packet) = receiving.back.idle_state()?;

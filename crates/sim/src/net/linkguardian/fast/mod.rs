@@ -296,7 +296,7 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
     }
 
     fn leave(&mut self, now: Instant) -> bool {
-        self.leave_when_quiet(now)
+        self.leave_when_drained(now)
     }
 
     fn hand_over(&self) -> Option<Handover<P>> {

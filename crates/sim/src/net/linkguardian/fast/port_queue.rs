@@ -215,7 +215,7 @@ impl PortQueue {
 
     /// The runs that count at `now`: how long until they stop to, and their octets.
     fn waiting(&mut self, now: Instant) -> Vec<(Duration, Duration, u32)> {
-        self.settle_older(now);
+        self.expire_older(now);
         let older = (0..self.older.len()).filter_map(|place| self.older.get(place).copied());
         let counting = older.chain([self.newest.from(now)]).filter(|run| run.first < run.end);
         counting.map(|run| (run.first - now, run.end - now, run.octets)).collect()
@@ -223,7 +223,7 @@ impl PortQueue {
 
     /// All that is in it at `now` leaves later by `delay`.
     pub(super) fn put_off(&mut self, now: Instant, delay: Duration) {
-        self.settle_older(now);
+        self.expire_older(now);
         let is_counting = self.newest.count_at(now) > 0;
         for place in 0..self.older.len() {
             let Some(run) = self.older.from_back_mut(place) else { break };
@@ -291,7 +291,7 @@ impl PortQueue {
 
     /// When the next of the frames that count at `now` begins to leave; never, if none does.
     pub(super) fn next_leave(&mut self, now: Instant) -> Instant {
-        self.settle_older(now);
+        self.expire_older(now);
         let newest = self.newest.from(now);
         let next = self.older.front().copied().or((newest.first < newest.end).then_some(newest));
         next.map_or(Instant::NEVER, |run| run.first - self.lag)
@@ -312,14 +312,14 @@ impl PortQueue {
     #[inline]
     pub(super) fn bytes_at(&mut self, now: Instant) -> u64 {
         if !self.older.is_empty() {
-            self.settle_older(now);
+            self.expire_older(now);
         }
         self.older_bytes + self.newest.bytes_at(now)
     }
 
     /// Lets go of the older ones that do not count any more at `now`.
     #[cold]
-    fn settle_older(&mut self, now: Instant) {
+    fn expire_older(&mut self, now: Instant) {
         while let Some(run) = self.older.front_mut() {
             let left = run.from(now);
             self.older_bytes -= run.bytes_at(Instant::ZERO) - left.bytes_at(Instant::ZERO);

@@ -97,10 +97,10 @@ impl<P: Payload> ReceivingSwitch<P> {
 
     /// Whether nothing is missing or held, or waits at the port back, and the sender is not paused.
     #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
+    pub(super) fn has_no_hole_or_pause(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
-        let is_calm = self.agenda.poll_timeout().is_never() && self.round.is_never();
-        is_calm && !self.engine.is_waiting() && !pauses
+        let is_clear = self.agenda.poll_timeout().is_never() && self.round.is_never();
+        is_clear && !self.engine.is_waiting() && !pauses
     }
 
     /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
@@ -458,18 +458,18 @@ impl<P: Payload> ReceivingSwitch<P> {
     }
 
     /// Whether it waits for nothing and holds nothing back (LG-36).
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         let holds_nothing = match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.is_empty(),
             RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
         };
-        holds_nothing && !self.engine.is_waiting() && self.back.is_quiet()
+        holds_nothing && !self.engine.is_waiting() && self.back.has_no_notification()
     }
 
     /// Whether nothing waits, is missing or was given up lately, and the sender is not paused.
     pub(super) fn is_idle(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
-        self.is_quiet() && self.engine.is_in_sequence() && !pauses
+        self.is_drained() && self.engine.is_in_sequence() && !pauses
     }
 
     /// Starts the high-water mark of the reorder buffer anew at `now`.

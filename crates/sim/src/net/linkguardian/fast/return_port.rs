@@ -157,13 +157,13 @@ impl<P: Payload> ReturnPort<P> {
     }
 
     /// Whether no loss is on its way to the sender (LG-36).
-    pub(super) const fn is_quiet(&self) -> bool {
+    pub(super) const fn has_no_notification(&self) -> bool {
         self.notifications.is_empty() && self.urgent.is_empty()
     }
 
     /// The register and the packet of the explicit ACK, if nothing waits or is to be said.
     pub(super) fn idle_state(&self) -> Option<(Acknowledgement, Circulating)> {
-        let is_idle = self.is_quiet() && self.normal.is_empty() && !self.register.is_pending();
+        let is_idle = self.has_no_notification() && self.normal.is_empty() && !self.register.is_pending();
         (is_idle && self.updates.is_empty()).then(|| (self.register.clone(), self.ack_packet))
     }
 

@@ -163,7 +163,7 @@ impl<P: Payload> SendingSwitch<P> {
     /// Whether acknowledgements may be taken in later than they take effect: no copy is asked for, and the window is
     /// far from its end, so that none is let go.
     #[inline]
-    pub(super) fn is_patient(&self) -> bool {
+    pub(super) fn acks_only_free_copies(&self) -> bool {
         let asks = self.engine.holes() > 0 || !self.agenda.get(LOOK).is_never();
         let is_narrow =
             self.engine.outstanding() >= Position::WINDOW / 2 || self.engine.counters().abandoned > 0;
@@ -172,12 +172,12 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// The same while nothing is to be sent again and no pause holds.
     #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
-        let is_calm = self.urgent.is_empty() && self.agenda.poll_timeout().is_never() && !self.pause.holds();
-        is_calm && self.is_patient()
+    pub(super) fn has_no_repair_or_pause(&self) -> bool {
+        let is_clear = self.urgent.is_empty() && self.agenda.poll_timeout().is_never() && !self.pause.holds();
+        is_clear && self.acks_only_free_copies()
     }
 
-    /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::is_patient`]: they only free copies, and
+    /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::acks_only_free_copies`]: they only free copies, and
     /// those are looked at together. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]
     pub(super) fn take_late_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
@@ -412,7 +412,7 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// Whether nothing waits or is under way, all is acknowledged and nothing was ever let go, and nobody looks.
     pub(super) fn is_idle(&self) -> bool {
-        let is_empty = self.port.is_never() && self.normal.is_empty() && self.is_quiet();
+        let is_empty = self.port.is_never() && self.normal.is_empty() && self.is_drained();
         let is_known = self.engine.outstanding() == 0 && self.engine.counters().abandoned == 0;
         is_empty && is_known && !self.pause.holds() && !self.tap.is_open()
     }
@@ -447,7 +447,7 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Whether it has nothing to repair and nothing to reveal (LG-36).
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
         !repairs && !self.engine.wants_dummy()
     }

@@ -140,7 +140,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
     #[inline]
     fn look_ahead(&mut self, now: Instant, until: Instant) {
         self.forward.note_seen(now, self.receiving.engine.expected());
-        self.acks_may_wait = self.sending.is_patient() && !self.backward.has_notification();
+        self.acks_may_wait = self.sending.acks_only_free_copies() && !self.backward.has_notification();
         self.heard = if self.acks_may_wait {
             // Whether a pause is certain not to come matters only if the sending switch goes on for so long.
             let may_pause = self.receiving.may_pause();

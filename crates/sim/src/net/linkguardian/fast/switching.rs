@@ -19,12 +19,12 @@ impl<P: Payload> FastLinkGuardianLink<P> {
 
     /// Stops numbering frames, which wait until the protection has left; true when everything numbered
     /// has gone on, or is given up (LG-36).
-    pub(super) fn leave_when_quiet(&mut self, now: Instant) -> bool {
+    pub(super) fn leave_when_drained(&mut self, now: Instant) -> bool {
         self.sending.set_leaving(now, true);
         let nothing_under_way = self.forward.arrivals.is_empty()
             && self.forward.copies.is_empty()
             && !self.backward.has_notification();
-        nothing_under_way && self.sending.is_quiet() && self.receiving.is_quiet()
+        nothing_under_way && self.sending.is_drained() && self.receiving.is_drained()
     }
 
     /// What an unprotected link takes over from one that is quiet.

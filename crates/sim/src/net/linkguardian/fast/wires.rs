@@ -62,7 +62,7 @@ impl<P: Payload> ForwardWire<P> {
     }
 
     /// Whether the receiver has missed every frame that was lost.
-    pub(super) const fn is_settled(&self) -> bool {
+    pub(super) const fn has_no_undetected_loss(&self) -> bool {
         self.told.is_never()
     }
 
@@ -208,18 +208,18 @@ impl Acks {
 
 /// What says what has arrived.
 #[derive(Clone, Copy, Debug)]
-enum Telling {
+enum Feedback {
     Acks(Acks),
     Notification(Notification),
 }
 
-impl Default for Telling {
+impl Default for Feedback {
     fn default() -> Self {
         Self::Acks(Acks::default())
     }
 }
 
-impl Member for Telling {
+impl Member for Feedback {
     #[inline]
     fn distance(&self, _next: &Self, _count: u32) -> Option<u32> {
         None
@@ -241,7 +241,7 @@ pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) returned: Pipe<Frame<P>>,
     /// Acknowledgements and notifications.
-    tellings: Trains<Telling>,
+    feedback: Trains<Feedback>,
     pauses: Pipe<ControlFrame>,
     /// Notifications in flight.
     notifications: usize,
@@ -254,7 +254,7 @@ impl<P: Payload> BackwardWire<P> {
         Self {
             wire,
             returned: Pipe::new(),
-            tellings: Trains::new(),
+            feedback: Trains::new(),
             pauses: Pipe::new(),
             notifications: 0,
             due: Instant::NEVER,
@@ -274,14 +274,14 @@ impl<P: Payload> BackwardWire<P> {
     /// An ACK rides on a frame that arrives.
     #[inline]
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
-        self.tellings.push_apart(effective, Telling::Acks(Acks::of(leading)));
+        self.feedback.push_apart(effective, Feedback::Acks(Acks::of(leading)));
         self.due = self.due.min(effective);
     }
 
     /// Explicit ACKs are sent that arrive, to be effective when the train says.
     #[inline]
     pub(super) fn push_acks(&mut self, effective: Train, acks: Acks) {
-        self.tellings.push_entry(effective, Telling::Acks(acks));
+        self.feedback.push_entry(effective, Feedback::Acks(acks));
         self.due = self.due.min(effective.first);
     }
 
@@ -299,8 +299,8 @@ impl<P: Payload> BackwardWire<P> {
         if arrives {
             let effective = if let ControlFrame::Notification(notification) = frame {
                 self.notifications += 1;
-                let effective = effective.max(self.tellings.last_due());
-                self.tellings.push_apart(effective, Telling::Notification(notification));
+                let effective = effective.max(self.feedback.last_due());
+                self.feedback.push_apart(effective, Feedback::Notification(notification));
                 effective
             } else {
                 let effective = effective.max(self.pauses.last_due());
@@ -325,8 +325,8 @@ impl<P: Payload> BackwardWire<P> {
         let mut latest = Instant::ZERO;
         while self.due <= until {
             let (mut whole, mut part) = (0, 0);
-            for (train, telling) in self.tellings.oldest() {
-                let Telling::Acks(acks) = telling else { break };
+            for (train, item) in self.feedback.oldest() {
+                let Feedback::Acks(acks) = item else { break };
                 if train.first > until {
                     break;
                 }
@@ -343,11 +343,11 @@ impl<P: Payload> BackwardWire<P> {
                 }
             }
             assert!(whole > 0 || part > 0, "the sender ran past what it was told");
-            self.tellings.skip_trains(whole);
+            self.feedback.skip_trains(whole);
             if part > 0 {
-                self.tellings.skip(part);
+                self.feedback.skip(part);
             }
-            self.due = self.tellings.poll_timeout().min(self.pauses.poll_timeout());
+            self.due = self.feedback.poll_timeout().min(self.pauses.poll_timeout());
         }
         latest
     }
@@ -365,7 +365,7 @@ impl<P: Payload> BackwardWire<P> {
 
     /// Whether nothing is in flight but acknowledgements and frames of the hosts.
     #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
+    pub(super) fn carries_acks_only(&self) -> bool {
         !self.has_notification() && self.pauses.is_empty()
     }
 
@@ -375,12 +375,12 @@ impl<P: Payload> BackwardWire<P> {
         if self.due > now {
             return None;
         }
-        let told = self.tellings.pop_due(now).map(|(at, telling)| match telling {
-            Telling::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
-            Telling::Notification(notification) => (at, ControlFrame::Notification(notification)),
+        let told = self.feedback.pop_due(now).map(|(at, item)| match item {
+            Feedback::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
+            Feedback::Notification(notification) => (at, ControlFrame::Notification(notification)),
         });
         let (at, frame) = told.or_else(|| self.pauses.pop_due(now))?;
-        self.due = self.tellings.poll_timeout().min(self.pauses.poll_timeout());
+        self.due = self.feedback.poll_timeout().min(self.pauses.poll_timeout());
         self.notifications -= usize::from(matches!(frame, ControlFrame::Notification(_)));
         Some((at, frame))
     }
@@ -390,11 +390,11 @@ impl<P: Payload> BackwardWire<P> {
 impl<P: Payload + std::fmt::Debug> BackwardWire<P> {
     /// All that is under way, frame by frame.
     pub(super) fn under_way(&self) -> String {
-        let Self { wire, returned, tellings, pauses, notifications, due } = self;
-        let told: Vec<_> = (tellings.members().into_iter())
-            .map(|(at, telling)| match telling {
-                Telling::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
-                Telling::Notification(notification) => (at, ControlFrame::Notification(notification)),
+        let Self { wire, returned, feedback, pauses, notifications, due } = self;
+        let told: Vec<_> = (feedback.members().into_iter())
+            .map(|(at, item)| match item {
+                Feedback::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
+                Feedback::Notification(notification) => (at, ControlFrame::Notification(notification)),
             })
             .collect();
         format!("{wire:?} {returned:?} {told:?} {pauses:?} {notifications} {due:?}")

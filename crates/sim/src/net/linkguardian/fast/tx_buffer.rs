@@ -1,9 +1,8 @@
 //! Copies of sent frames, kept until they are acknowledged (LG-5, LG-6).
 //!
-//! A switch keeps them in a recirculation loop and looks at each as it passes; a program keeps
-//! them in memory and looks at the oldest when an acknowledgement comes. Rounds of the loop that
-//! change nothing are not events: they are caught up in one tight loop when something could have
-//! changed, in the same order and at the same times.
+//! A switch keeps the copies in a recirculation loop and looks at each as it passes. A program keeps the copies in memory and looks
+//! at the oldest when an acknowledgement comes. A round that changes nothing is no event. The loop makes up for such rounds in
+//! order and at their times, when one of them could change something.
 
 use super::frames::Copied;
 use super::timing::Timing;
@@ -37,12 +36,12 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Whether copies go round, so that an acknowledgement frees none by itself.
+    /// Whether the copies are in a loop, in which an acknowledgement by itself frees none.
     pub(super) const fn is_loop(&self) -> bool {
         matches!(self, Self::Loop(_))
     }
 
-    /// A frame left at `now`: keeps its copy.
+    /// Keeps the copy of a frame that left at `now`.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>, engine: &mut Sender) {
         match self {
@@ -51,7 +50,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Tells the engine which copies found no room since it was told last (LG-34).
+    /// Tells the engine which copies found no room since the last call (LG-34).
     #[inline]
     pub(super) fn tell_evicted(&mut self, engine: &mut Sender) {
         if let Self::Loop(buffer) = self {
@@ -59,7 +58,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// When the next copy is looked at; never, for a memory, which looks when it is told to.
+    /// Returns when a copy of the loop is next looked at; never, for a memory, which is looked at when an acknowledgement comes.
     pub(super) fn next_look(&self) -> Instant {
         match self {
             Self::Loop(buffer) => buffer.next_look(),
@@ -67,8 +66,8 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns
-    /// it and when it was found.
+    /// Looks at the copies whose turn came before `until`, up to the first lost copy. Returns the lost copy and the time at which
+    /// it was found.
     pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         match self {
             Self::Loop(buffer) => buffer.find_lost(until, engine),
@@ -76,7 +75,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Acknowledgements take effect, while no copy is asked for ([`TxLoop::free`]).
+    /// Takes in acknowledgements, while no copy is asked for ([`TxLoop::free`]).
     #[inline]
     pub(super) fn free(&mut self, train: Train, before: u32, oldest: (u32, u32), acks: &Acks) {
         if let Self::Loop(buffer) = self {
@@ -84,7 +83,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// An acknowledgement or notification was taken in: a memory looks at once.
+    /// An acknowledgement or a notification was taken in. Returns the next lost copy of a memory.
     pub(super) fn find_lost_at_once(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
             Self::Loop(_) => None,
@@ -92,7 +91,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Bytes in the buffer at `now`, after [`TxBuffer::find_lost`].
+    /// Returns the bytes in the buffer at `now`, after [`TxBuffer::find_lost`].
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.depth_bytes(now),
@@ -100,7 +99,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// How many copies are kept, after [`TxBuffer::find_lost`].
+    /// Returns how many copies are kept, after [`TxBuffer::find_lost`].
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Loop(buffer) => buffer.len(),
@@ -115,7 +114,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Copies that were not kept because the buffer was full (LG-34).
+    /// Returns how many copies were not kept because the buffer was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.dropped(),

@@ -4,9 +4,8 @@
 //!  sent --- first_check ---> look --[queue]== port ==-- way_round --> look ...
 //! ```
 //!
-//! A copy is kept where it was put when its frame was sent. What goes round is its number. A look at a copy that changes
-//! nothing is no event: looks are caught up with in one loop, in their order and at their times, when something could
-//! have changed.
+//! A copy stays where it was put when its frame was sent, and only its number goes round. A look at a copy that changes nothing is
+//! no event. The loop makes up for such looks in their order and at their times, when one of them could change something.
 
 mod outstanding;
 mod passing;
@@ -29,17 +28,17 @@ use pending::Pending;
 use std::mem;
 use uncontended::FirstLooks;
 
-/// Trains of copies that are kept before those that nobody needs any more are looked for.
+/// The number of trains of copies from which on the loop first frees copies that have left it.
 const INITIAL_TRAINS: usize = 16;
 
-/// So many changes of what is outstanding are at hand for looks at trains, which go through them: chosen by the instructions that a
-/// frame of the stress test takes.
+/// The number of changes of the oldest outstanding frame that are expanded at once for looks at trains: chosen by the instructions
+/// that a frame of the stress test takes.
 const CHANGES_TOGETHER: usize = 32;
 
-/// So many copies of one train are too many to let the first of them lie.
+/// The number of copies from which on a train is shortened at its front.
 const LONGEST_TRAIN: u32 = 1 << 16;
 
-/// A copy in the loop: how many frames had been numbered before it, and its octets on the wire.
+/// A copy in the loop: its number, which counts the data frames that were numbered before, and its octets on the wire.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticket {
     number: u32,
@@ -71,22 +70,23 @@ pub(super) struct TxLoop<P: Payload> {
     first_check: Duration,
     queue: PortQueue,
     way_round: Duration,
-    /// The copies in the loop, in the order of their numbers, and some before them.
+    /// The copies in the loop in the order of their numbers, behind copies that have left the loop.
     copies: Trains<Copied<P>>,
-    /// With so many trains of copies, those that nobody needs any more are let go.
+    /// The number of trains in `copies` from which on copies that have left the loop are freed.
     most_trains: usize,
     /// Copies that wait for their first look.
     fresh: Trains<Ticket>,
-    /// The others in the loop, by the time of the next look: one by one, and behind these such as left the port in trains.
+    /// Copies that have been round, by the time of their next look: single copies in `rounds`, and behind these whole trains in
+    /// `trains`.
     rounds: Pipe<Ticket>,
     trains: Trains<Ticket>,
-    /// Whether those that come back are looked at in trains.
+    /// Whether copies that come back are looked at in trains.
     is_streaming: bool,
-    /// The newest copies, as far as they are equally far apart.
+    /// The newest copies, while their first looks are equally spaced.
     first_looks: FirstLooks,
-    /// Acknowledgements since the last look.
+    /// Acknowledgements that took effect after the last look.
     pending: Pending,
-    /// Numbers of the copies that found no room, of which the engine has not been told.
+    /// Numbers of the copies that found no room and that the engine has not been told.
     evicted: Vec<u32>,
 }
 
@@ -108,7 +108,7 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Tells the engine which copies found no room since it was told last (LG-34).
+    /// Tells the engine which copies found no room since the last call (LG-34).
     #[inline]
     pub(super) fn tell_evicted(&mut self, engine: &mut Sender) {
         for number in self.evicted.drain(..) {
@@ -116,7 +116,7 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// A frame left at `now`, the one numbered after the last: keeps its copy.
+    /// Keeps the copy of the frame that left at `now` and is numbered next. Equals `TxLoop::insert` of the plain model.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
         if self.copies.trains() >= self.most_trains {
@@ -128,7 +128,7 @@ impl<P: Payload> TxLoop<P> {
         self.first_looks.add(look, &Ticket::of(copy));
     }
 
-    /// The same of a train of frames, `copy` first, which left when it says.
+    /// Keeps the copies of a train of frames, `copy` first. Equals [`TxLoop::insert`] of each frame at its time in `left`.
     #[inline]
     pub(super) fn insert_train(&mut self, left: Train, copy: &Copied<P>) {
         let longest = self.copies.front().map_or(0, |(train, _)| train.count);
@@ -142,7 +142,7 @@ impl<P: Payload> TxLoop<P> {
         self.first_looks.add_train(looks, &Ticket::of(copy));
     }
 
-    /// Lets go of copies that are not in the loop any more, before the first that is.
+    /// Frees the copies in front of the oldest copy in the loop.
     #[cold]
     fn let_go(&mut self) {
         let fresh = self.fresh.front().map(|(_, ticket)| ticket.number);
@@ -150,7 +150,7 @@ impl<P: Payload> TxLoop<P> {
         let in_loop = self.rounds.iter().map(|ticket| ticket.number).chain(in_trains).chain(fresh);
         let oldest = in_loop.reduce(|one, other| if is_outstanding(one, other) { other } else { one });
         let before = oldest.map_or(self.copies.trains(), |oldest| {
-            // That in which the oldest is has its first no later.
+            // The train of the oldest copy is the last train that begins no later than that copy.
             self.copies.partition_point(|copy| is_outstanding(oldest, copy.number)).saturating_sub(1)
         });
         self.copies.skip_trains(before);
@@ -162,7 +162,7 @@ impl<P: Payload> TxLoop<P> {
         self.most_trains = INITIAL_TRAINS.max(2 * self.copies.trains());
     }
 
-    /// The copy with this number, which is in the loop.
+    /// Returns the copy with this number, which is in the loop.
     #[cold]
     fn copy(&self, number: u32) -> Copied<P> {
         let place = self.copies.partition_point(|copy| is_outstanding(number, copy.number));
@@ -179,22 +179,24 @@ impl<P: Payload> TxLoop<P> {
         self.fresh.poll_timeout().min(self.next_round())
     }
 
-    /// The next look at a copy that has been round before.
+    /// Returns when a copy that has been round before is next looked at.
     #[inline]
     fn next_round(&self) -> Instant {
         self.rounds.poll_timeout().min(self.trains.poll_timeout())
     }
 
-    /// Takes the copy of the next such look.
+    /// Takes the copy that is looked at then ([`TxLoop::next_round`]).
     #[inline]
     fn pop_round(&mut self) -> Option<(Instant, Ticket)> {
         if self.rounds.is_empty() { self.trains.pop() } else { self.rounds.pop() }
     }
 
-    /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns it and when it was found.
+    /// Looks at the copies whose turn came before `until`, up to the first lost copy. Returns the lost copy and the time at which
+    /// it was found.
     ///
-    /// No acknowledgement comes in between: the frames that are outstanding now were so at every look. The others
-    /// just leave the loop while nothing is asked for.
+    /// Equals `TxBuffer::look` of the plain model at each turn. No acknowledgement takes effect between these looks, so a frame
+    /// that is outstanding now was outstanding at every look. While no copy is asked for, an acknowledged copy just leaves the
+    /// loop.
     #[inline]
     pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         self.catch_up();
@@ -205,7 +207,7 @@ impl<P: Payload> TxLoop<P> {
         }
         self.first_looks.is_uncontended = false;
         loop {
-            // On a tie the copy that has been round before goes first.
+            // On a tie the copy that has been round before is looked at first.
             let round = self.next_round();
             let look = self.next_look();
             if look >= until {
@@ -221,9 +223,11 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Acknowledgements take effect when the train says, none of which asks for a copy. From the first of them on frames from number
-    /// `first` on are outstanding, from the last of them on those from number `last` on, and before those from number `before` on. The
-    /// looks up to then are left for later, as long as only a few trains wait.
+    /// Takes in a train of acknowledgements, none of which asks for a copy.
+    ///
+    /// Frames from number `before` on are outstanding before the train, frames from number `first` on after its first
+    /// acknowledgement, and frames from number `last` on after its last. The looks up to then are put off while [`Pending`] has
+    /// room.
     #[inline]
     pub(super) fn free(&mut self, train: Train, before: u32, (first, last): (u32, u32), acks: &Acks) {
         if last == before {
@@ -235,7 +239,7 @@ impl<P: Payload> TxLoop<P> {
         self.pending.add(train, before, (first, last), acks);
     }
 
-    /// Looks at the copies whose turn came before the last acknowledgement.
+    /// Looks at the copies whose turn came before the last acknowledgement in [`Pending`].
     #[inline(never)]
     fn catch_up(&mut self) {
         let Some(until) = self.pending.last() else { return };
@@ -245,8 +249,9 @@ impl<P: Payload> TxLoop<P> {
         self.pending = pending;
     }
 
-    /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. Which those are
-    /// follows from the acknowledgements.
+    /// Looks at the copies whose turn comes by `last`. An outstanding copy goes round, and any other copy leaves the loop.
+    ///
+    /// Equals `TxBuffer::look` of the plain model at each turn, with the acknowledgements of `pending` at their times.
     #[inline]
     fn look_at_all(&mut self, last: Instant, pending: &mut Pending) {
         if !self.streams() && self.pass_uncontended(last, pending) {
@@ -261,7 +266,7 @@ impl<P: Payload> TxLoop<P> {
         self.look_at_some(last, Outstanding::new(oldest, &[]));
     }
 
-    /// The same up to a few changes of what is outstanding.
+    /// Looks at the copies whose turn comes by `last`, while the oldest outstanding frame changes only a few times.
     #[inline]
     fn look_at_some(&mut self, last: Instant, mut outstanding: Outstanding) {
         self.first_looks.is_uncontended = false;
@@ -278,7 +283,7 @@ impl<P: Payload> TxLoop<P> {
         self.look_at_each(last, &mut outstanding);
     }
 
-    /// The same, copy by copy.
+    /// Looks at the copies whose turn comes by `last`, one by one. Equals `TxLoop::look` of the plain model for each copy.
     #[inline]
     fn look_at_each(&mut self, last: Instant, outstanding: &mut Outstanding<'_>) {
         let Self { rounds, queue, way_round, fresh, evicted, .. } = self;
@@ -308,12 +313,12 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Bytes in the queue at `now`, after [`TxLoop::find_lost`].
+    /// Returns the bytes in the queue at `now`, after [`TxLoop::find_lost`].
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         self.queue.bytes_at(now)
     }
 
-    /// How many copies are kept, after [`TxLoop::find_lost`].
+    /// Returns how many copies are kept, after [`TxLoop::find_lost`].
     pub(super) fn len(&self) -> usize {
         self.fresh.len() + self.rounds.len() + self.trains.len()
     }
@@ -322,7 +327,7 @@ impl<P: Payload> TxLoop<P> {
         self.queue.high_water_bytes()
     }
 
-    /// Copies that were not kept because the queue was full (LG-34).
+    /// Returns how many copies were not kept because the queue was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         self.queue.dropped()
     }
@@ -340,7 +345,7 @@ impl<P: Payload> TxLoop<P> {
     }
 }
 
-/// Whether an acknowledged copy is asked for: then it leaves to be sent again.
+/// Whether a notification asks for this acknowledged copy, which then leaves the loop to be sent again.
 #[cold]
 fn is_lost(number: u32, engine: &mut Sender) -> bool {
     !engine.has_abandoned(number) && engine.inspect_copy(engine.position_of(number)) == CopyFate::Retransmit

@@ -1,10 +1,10 @@
-//! Which copies are outstanding, as time goes on.
+//! The oldest outstanding frame, as a function of time.
 
 use crate::kernel::Train;
 use lossylink_core::time::Instant;
 use std::slice::Iter;
 
-/// Frames from some number on are outstanding, and from each of some times on those from a higher one.
+/// The number of the oldest outstanding frame, and the times at which the number changes.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding<'a> {
     oldest: u32,
@@ -13,7 +13,7 @@ pub(super) struct Outstanding<'a> {
 }
 
 impl<'a> Outstanding<'a> {
-    /// Those from number `oldest` on are, and from the time of each change on those from its number on.
+    /// Begins with `oldest` as the oldest outstanding frame. Each change is a time, and the oldest outstanding frame from then on.
     #[inline]
     pub(super) fn new(oldest: u32, changes: &'a [(Instant, u32)]) -> Self {
         let mut changes = changes.iter();
@@ -21,7 +21,7 @@ impl<'a> Outstanding<'a> {
         Self { oldest, next, changes }
     }
 
-    /// The oldest at `now`, which never goes back.
+    /// Returns the oldest outstanding frame at `now`, which never goes back.
     #[inline(always)]
     pub(super) fn oldest_at(&mut self, now: Instant) -> u32 {
         while now >= self.next.0 {
@@ -31,7 +31,7 @@ impl<'a> Outstanding<'a> {
         self.oldest
     }
 
-    /// When the oldest changes next.
+    /// Returns when the oldest outstanding frame changes next.
     #[inline]
     pub(super) const fn next_change(&self) -> Instant {
         self.next.0
@@ -43,7 +43,7 @@ impl<'a> Outstanding<'a> {
         is_outstanding(number, self.oldest_at(now))
     }
 
-    /// Whether `holds` of each oldest frame, and of until when it is the oldest.
+    /// Whether `holds` is true of each oldest outstanding frame and the end of its time as the oldest.
     #[inline]
     pub(super) fn all(&self, holds: impl Fn(u32, Instant) -> bool) -> bool {
         let (mut oldest, (mut end, mut next)) = (self.oldest, self.next);
@@ -56,7 +56,8 @@ impl<'a> Outstanding<'a> {
         holds(oldest, end) && (end.is_never() || holds(next, Instant::NEVER))
     }
 
-    /// How many frames of a train, the first of which has this number and is outstanding when it comes, are so one after another.
+    /// Returns how many copies at the front of a train are outstanding when they come. The first copy has this number, and is
+    /// outstanding.
     #[inline]
     pub(super) fn stretch(&self, train: Train, number: u32) -> u32 {
         let mut changes = self.changes.clone();
@@ -72,7 +73,7 @@ impl<'a> Outstanding<'a> {
     }
 }
 
-/// Whether the frame of this number is outstanding, `oldest` being the first that is.
+/// Whether the frame of this number is outstanding, `oldest` being the oldest outstanding frame.
 #[inline]
 pub(super) const fn is_outstanding(number: u32, oldest: u32) -> bool {
     number.wrapping_sub(oldest) as i32 >= 0

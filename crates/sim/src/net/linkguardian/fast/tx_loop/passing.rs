@@ -1,8 +1,8 @@
-//! Lets copies go round many times at once, while nothing changes for long: on a slow line, or in a long burst of losses, a copy
-//! makes millions of rounds before its acknowledgement comes.
+//! Copies go round many times at once, while nothing changes for long. On a slow line, or in a long burst of losses, a copy makes
+//! millions of rounds before its acknowledgement comes.
 //!
-//! While no copy comes or leaves, the loop soon is after each round what it was before, but for the time. From then on each round is
-//! like the last one.
+//! Rounds repeat: while no copy enters or leaves the loop, the loop is after some round as it was before the round, but for the
+//! time. From then on each round equals the round before.
 
 use super::outstanding::Outstanding;
 use super::{Ticket, TxLoop};
@@ -10,25 +10,25 @@ use crate::fast::{Path as Fast, takes};
 use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
 
-/// Rounds from which on it is worth a look whether they are alike. The look makes room for what it compares. On a line of 10 Gb/s or
-/// more an acknowledgement takes fewer rounds, so that a flow there makes no such room (`tests/all/strides.rs`).
+/// The number of rounds from which on a test for repeated rounds pays. The test allocates memory for the state that it compares. On
+/// a line of 10 Gb/s or more an acknowledgement takes fewer rounds, so that a flow there allocates none (`tests/all/strides.rs`).
 pub(in super::super) const MANY_ROUNDS: u64 = 64;
 
 impl<P: Payload> TxLoop<P> {
-    /// A time in which copies make many rounds.
+    /// Returns the time of [`MANY_ROUNDS`] ways round.
     #[inline]
     pub(super) fn long(&self) -> Duration {
         self.way_round * MANY_ROUNDS
     }
 
-    /// Whether there is as much time from the next look to `last`.
+    /// Whether the time from the next look to `last` is longer than [`TxLoop::long`].
     #[inline]
     pub(super) fn has_long_until(&self, last: Instant) -> bool {
         takes(Fast::CopyRounds) && last.saturating_since(self.next_look()) > self.long()
     }
 
-    /// All copies go round once. If the loop then is as it was, they go round as often as they do before a new one comes or one leaves,
-    /// up to and including `last`.
+    /// Lets all copies go round once. If rounds repeat, adds all further rounds up to and including `last` that end before a copy
+    /// enters or leaves. Equals [`TxLoop::look_at_each`].
     #[cold]
     #[inline(never)]
     pub(super) fn pass_rounds(&mut self, last: Instant, outstanding: &mut Outstanding<'_>) {
@@ -42,7 +42,7 @@ impl<P: Payload> TxLoop<P> {
         let entries: Vec<(Instant, Ticket)> = self.rounds.entries().copied().collect();
         let Some(&(newest, _)) = entries.last().filter(|&&(newest, _)| newest <= until) else { return };
         let mut queue = self.queue.clone();
-        // A copy that enters the port leaves behind the others: it comes back after the newest of them.
+        // A copy that enters the port leaves behind the others, and comes back after the newest of them.
         self.look_at_each(newest, outstanding);
         let now = self.rounds.poll_timeout();
         let round = now.saturating_since(then);

@@ -1,29 +1,29 @@
-//! Acknowledgements up to which copies have not been looked at yet.
+//! Acknowledgements that the looks at the copies have not reached yet.
 
 use super::outstanding::Outstanding;
 use crate::kernel::Train;
 use crate::net::linkguardian::fast::wires::Acks;
 use lossylink_core::time::{Duration, Instant};
 
-/// So many trains of acknowledgements wait at the most: chosen by the instructions that a segment of CUBIC and a frame of the stress
-/// test take.
+/// The largest number of trains of acknowledgements that wait: chosen by the instructions that a segment of CUBIC and a frame of
+/// the stress test take.
 const MOST: usize = 20;
 
-/// Acknowledgements that take effect one behind another.
+/// A train of acknowledgements, and the frames that the train frees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Freed {
-    /// When they do.
+    /// The times at which the acknowledgements take effect.
     pub(super) train: Train,
-    /// The oldest outstanding frame from the first of them on, and from the last of them on.
+    /// The oldest outstanding frame after the first acknowledgement, and after the last.
     pub(super) first: u32,
     pub(super) last: u32,
-    /// How long the register had held what the first of them says, and from one change of the register to the next ([`Acks`]).
+    /// The age of the position in the first acknowledgement, and the time from one change of the register to the next ([`Acks`]).
     held: Duration,
     step: Duration,
 }
 
 impl Freed {
-    /// Each change of the oldest frame, which was `before`, and when it takes effect.
+    /// Visits each change of the oldest outstanding frame, which was `before`, with its time.
     #[inline]
     fn each_change(&self, before: u32, mut visit: impl FnMut(Instant, u32)) {
         if self.first != before {
@@ -43,26 +43,27 @@ impl Freed {
         }
     }
 
-    /// By when the oldest frame is at the latest `count` beyond that of the first acknowledgement, if they tell of so many: the next
-    /// acknowledgement says what the register holds.
+    /// Returns the latest time at which the oldest outstanding frame becomes `count` more than `first`, if the train frees that
+    /// many: the register has changed `count` times after `step * count - held`, and the next acknowledgement comes within one
+    /// spacing.
     #[inline]
     pub(super) fn known_by(&self, count: u32) -> Instant {
         self.train.first + self.step * u64::from(count) + self.train.spacing - self.held
     }
 }
 
-/// From when on which frames are outstanding.
+/// The trains of acknowledgements that wait, and the oldest outstanding frame before them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
-    /// The oldest that was before all of them.
+    /// The oldest outstanding frame before all trains.
     oldest: u32,
     freed: Vec<Freed>,
-    /// Memory for the changes of the oldest.
+    /// Reused memory for the changes of the oldest outstanding frame.
     changes: Vec<(Instant, u32)>,
 }
 
 impl Pending {
-    /// None, while frames from number `oldest` on are outstanding.
+    /// Builds an account without a train. Frames from number `oldest` on are outstanding.
     pub(super) const fn none(oldest: u32) -> Self {
         Self { oldest, freed: Vec::new(), changes: Vec::new() }
     }
@@ -72,8 +73,8 @@ impl Pending {
         self.freed.len() == MOST
     }
 
-    /// Acknowledgements take effect when the train says. Frames from number `before` on were outstanding, and are those from number
-    /// `first` on with the first of them, and from number `last` on with the last.
+    /// Adds a train of acknowledgements. Frames from number `before` on are outstanding before the train, frames from number
+    /// `first` on after its first acknowledgement, and frames from number `last` on after its last.
     #[inline]
     pub(super) fn add(&mut self, train: Train, before: u32, (first, last): (u32, u32), acks: &Acks) {
         debug_assert!(acks.step == Duration::ZERO || acks.held < acks.step, "the first tells of the newest");
@@ -83,38 +84,38 @@ impl Pending {
         self.freed.push(Freed { train, first, last, held: acks.held, step: acks.step });
     }
 
-    /// The oldest frame before all of them.
+    /// Returns the oldest outstanding frame before all trains.
     #[inline]
     pub(super) const fn oldest(&self) -> u32 {
         self.oldest
     }
 
-    /// The trains.
+    /// Returns the trains, oldest first.
     #[inline]
     pub(super) fn freed(&self) -> &[Freed] {
         &self.freed
     }
 
-    /// When the last takes effect.
+    /// Returns when the last acknowledgement takes effect.
     #[inline]
     pub(super) fn last(&self) -> Option<Instant> {
         self.freed.last().map(|freed| freed.train.last())
     }
 
-    /// Which frames are outstanding from `now` on.
+    /// Returns the oldest outstanding frame over time, from `now` on.
     #[inline]
     pub(super) fn outstanding_from(&mut self, now: Instant) -> Outstanding<'_> {
         let (oldest, changes) = self.changes_from(now);
         Outstanding::new(oldest, changes)
     }
 
-    /// The oldest frame before all of them, and each change of it.
+    /// Returns the oldest outstanding frame before all trains, and its changes.
     #[inline]
     pub(super) fn changes(&mut self) -> (u32, &[(Instant, u32)]) {
         self.changes_from(Instant::ZERO)
     }
 
-    /// The same from some change on, which comes before any that takes effect behind `now`.
+    /// Returns the oldest outstanding frame at some time up to `now`, and all later changes of the frame.
     #[inline]
     fn changes_from(&mut self, now: Instant) -> (u32, &[(Instant, u32)]) {
         let place = self.freed.iter().rposition(|freed| freed.train.first <= now).unwrap_or(0);
@@ -129,7 +130,7 @@ impl Pending {
         (oldest, &self.changes)
     }
 
-    /// None waits any more.
+    /// Removes every train.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.freed.clear();

@@ -1,5 +1,5 @@
-//! Looks at trains of copies, where frames leave so close behind each other that the port hardly has a pause: then most copies go
-//! round once, one behind another, and have been acknowledged when they come back.
+//! Trains of copies are looked at together where frames leave so close behind each other that the port is hardly ever idle. Most
+//! copies go round once there, one behind another, and have been acknowledged when they come back.
 
 use super::{Outstanding, Ticket, TxLoop};
 use crate::fast::{Path as Fast, takes};
@@ -8,13 +8,14 @@ use crate::net::Payload;
 use crate::net::source::MANY;
 use lossylink_core::time::Instant;
 
-/// So many trains may be short, and those of more have so many copies each, or copies come back one by one. Both are chosen by the
-/// instructions that a frame of the stress test and a message of `rdma-fct` take.
+/// The number of trains that may be short, and the least number of copies per train if there are more trains. Otherwise copies come
+/// back one by one. Both numbers are chosen by the instructions that a frame of the stress test and a message of `rdma-fct` take.
 const FEW_TRAINS: usize = 4;
 const FEWEST_COPIES: usize = 2;
 
 impl<P: Payload> TxLoop<P> {
-    /// Whether copies go round in trains: so they did, or those do that have not been round yet.
+    /// Whether copies go round in trains: trains are going round already, or fresh copies keep the port busy, as `spacing < 5/4
+    /// serialisation`.
     #[inline]
     pub(super) fn streams(&mut self) -> bool {
         if !takes(Fast::CopyTrains) {
@@ -23,18 +24,20 @@ impl<P: Payload> TxLoop<P> {
         if !self.trains.is_empty() {
             return true;
         }
-        // The port could not keep up if more than a few of them went round twice.
+        // The port could not keep up if more than a few of these copies went round twice.
         let is_close = |(train, ticket): &(Train, Ticket)| {
             train.count >= MANY && train.spacing * 4 < self.queue.serialisation(ticket.octets) * 5
         };
-        // Some of the first may have been looked at already.
+        // The first train may be the rest of one that has been looked at.
         self.is_streaming =
             self.fresh.get(0).is_some_and(is_close) || self.fresh.get(1).is_some_and(is_close);
         self.is_streaming
     }
 
-    /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. False if some
-    /// are left to be looked at one by one, because too many come back alone.
+    /// Looks at the copies whose turn comes by `last`. An outstanding copy goes round, and any other copy leaves the loop.
+    ///
+    /// Equals [`TxLoop::look_at_each`]. Returns false if copies are left to be looked at one by one, because too many come back
+    /// alone.
     #[inline(never)]
     pub(super) fn look_at_trains(&mut self, last: Instant, outstanding: &mut Outstanding) -> bool {
         let mut still = outstanding.clone();
@@ -56,7 +59,7 @@ impl<P: Payload> TxLoop<P> {
                     self.send_round(look, ticket);
                 }
             } else {
-                // What enters now comes back behind all that goes round.
+                // A copy that enters now comes back behind every copy that is going round.
                 let back =
                     if round.is_never() { self.queue.next_start(fresh) + self.way_round } else { round };
                 self.send_fresh(last.min(back.just_before()), outstanding);
@@ -64,7 +67,7 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Whether the trains have but few copies.
+    /// Whether the trains have fewer than [`FEWEST_COPIES`] copies each on average.
     fn are_short(&self) -> bool {
         let (Some((_, first)), Some(newest)) = (self.trains.front(), self.trains.newest()) else {
             return false;
@@ -72,7 +75,7 @@ impl<P: Payload> TxLoop<P> {
         (newest.number.wrapping_sub(first.number) as usize) < FEWEST_COPIES * self.trains.trains()
     }
 
-    /// Lets the copies leave the loop that come back by `last` and have been acknowledged, up to the first that has not.
+    /// Removes the acknowledged copies that come back by `last`, up to the first outstanding copy.
     #[inline]
     fn skip_acknowledged(&mut self, last: Instant, outstanding: &mut Outstanding) {
         while self.rounds.poll_timeout() <= last {
@@ -86,7 +89,7 @@ impl<P: Payload> TxLoop<P> {
             return;
         }
         while let Some((train, first)) = self.trains.front().filter(|(train, _)| train.first <= last) {
-            // So many of them are known to have been acknowledged when they come back.
+            // `leave` copies at the front of the train are known to be acknowledged when they come back.
             let mut leave = 0;
             while leave < train.count {
                 let oldest = outstanding.oldest_at(train.nth(leave));
@@ -104,7 +107,7 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Looks at the next copies that have not been round yet, up to `until`, by which none comes back.
+    /// Looks at the next fresh copies up to `until`, by which no copy comes back.
     #[inline]
     fn send_fresh(&mut self, until: Instant, outstanding: &mut Outstanding) {
         let Some((train, &ticket)) = self.fresh.front() else { return };

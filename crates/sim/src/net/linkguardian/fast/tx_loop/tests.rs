@@ -1,4 +1,4 @@
-//! The loop beside a list of its copies, looked at one by one.
+//! The loop is compared with a list of its copies that are looked at one by one.
 
 use super::*;
 use crate::config::switch_profile;
@@ -8,10 +8,10 @@ use lossylink_core::units::BitRate;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The next look at a copy: when, whether behind those that have been round, in turn; its number and octets.
+/// The next look at a copy: its time, whether the copy is fresh, its place among looks of one time, its number and its octets.
 type Look = (Instant, bool, usize, u32, u32);
 
-/// The loop as a list, looked at one by one.
+/// The model of the loop: a list of looks.
 struct Model {
     first_check: Duration,
     way_round: Duration,
@@ -44,7 +44,7 @@ impl Model {
         self.looks.first().map_or(Instant::NEVER, |&(look, ..)| look)
     }
 
-    /// A copy that is looked at at `look` goes round.
+    /// Sends a copy on another round after its look at `look`.
     fn send_round(&mut self, look: Instant, number: u32, octets: u32) {
         if let Some(left) = self.queue.enter(look, octets) {
             self.entries += 1;
@@ -52,7 +52,7 @@ impl Model {
         }
     }
 
-    /// Looks at all copies whose turn came before `until`, of which those from number `oldest` on are outstanding.
+    /// Looks at each copy whose turn came before `until`. Frames from number `oldest` on are outstanding.
     fn look(&mut self, until: Instant, oldest: u32) {
         while self.next_look() < until {
             let Some((look, _, _, number, octets)) = self.looks.pop_first() else { break };
@@ -62,7 +62,7 @@ impl Model {
         }
     }
 
-    /// Looks at all copies whose turn came before `until`: those that were lost, and when they were found.
+    /// Looks at each copy whose turn came before `until`. Returns the lost copies, and the times at which they were found.
     fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Vec<(Instant, u32)> {
         let mut lost = Vec::new();
         while self.next_look() < until {
@@ -163,7 +163,7 @@ proptest! {
     }
 }
 
-/// Frames that leave one behind another, and what comes after the last.
+/// A train of frames, and the pause after the last frame.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     count: u32,
@@ -172,7 +172,7 @@ struct Sending {
     wait: Duration,
 }
 
-/// Frames as they leave at lines of several rates, full or nearly so.
+/// Draws trains on lines of several rates, full or nearly full.
 fn sendings() -> impl Strategy<Value = Vec<Sending>> {
     let octets = prop_oneof![6 => Just(1541_u32), 1 => 87u32..1542];
     let slower = prop_oneof![4 => Just(10_u64), 2 => Just(1), 1 => Just(4), 1 => 1u64..12];
@@ -183,19 +183,19 @@ fn sendings() -> impl Strategy<Value = Vec<Sending>> {
         let apart = serialisation * slower + Duration::from_ps(gap);
         Sending { count, apart, octets, wait: Duration::from_ps(wait) }
     });
-    // Mostly one goes on like the one before.
+    // Most trains extend the train before.
     prop::collection::vec((sending, 1usize..5), 1..12)
         .prop_map(|some| some.into_iter().flat_map(|(sending, times)| vec![sending; times]).collect())
 }
 
-/// The loop, and the same as a list.
+/// The loop and its model.
 struct Both {
     late: TxLoop<u64>,
     in_time: Model,
-    /// When each frame left.
+    /// The time at which each frame left.
     left: Vec<Instant>,
     oldest: u32,
-    /// How many frames one train of acknowledgements told of, at the most.
+    /// The largest number of frames that one train of acknowledgements freed.
     most_changes: u32,
 }
 
@@ -208,7 +208,7 @@ impl Both {
         Self { late, in_time, left: Vec::new(), oldest: 0, most_changes: 0 }
     }
 
-    /// Frames leave, in one train or each by itself.
+    /// Sends a train of frames, together or one by one.
     fn send(&mut self, train: Train, octets: u32, together: bool) {
         let copies: Vec<_> = (self.left.len() as u32..)
             .take(train.count as usize)
@@ -230,12 +230,13 @@ impl Both {
         }
     }
 
-    /// The oldest of the frames that left behind `known`.
+    /// Returns the oldest frame that left after `known`.
     fn left_behind(&self, known: Instant) -> u32 {
         self.left.partition_point(|&left| left <= known) as u32
     }
 
-    /// Each acknowledgement tells of all frames that left `round_trip` before it. They are taken in trains as far as they are train_acks.
+    /// Takes in acknowledgements, each of which frees the frames that left up to `round_trip` before. Equally spaced
+    /// acknowledgements are taken in as trains.
     fn acknowledge(&mut self, mut acks: &[Instant], round_trip: Duration, cycle: Duration) {
         let known = |at: Instant| Instant::from_ps(at.as_ps().saturating_sub(round_trip.as_ps()));
         while let Some(&at) = acks.first() {
@@ -266,7 +267,7 @@ impl Both {
         }
     }
 
-    /// Looks at all copies whose turn came before `now`.
+    /// Looks at all copies whose turn came before `now`, in the loop and in the model.
     fn catch_up(&mut self, now: Instant) {
         self.in_time.look(now, self.oldest);
         self.late.catch_up();
@@ -290,8 +291,8 @@ impl Both {
         Ok(())
     }
 
-    /// Sends it all; each frame is acknowledged `round_trip` later, by one acknowledgement every `cycle`. Looks at the copies after
-    /// so many frames each, and compares.
+    /// Sends every train. An acknowledgement every `cycle` frees the frames that left up to `round_trip` before. Each item of
+    /// `looks` is a number of frames, and whether the loop is compared with its model after them.
     fn run(
         &mut self,
         sendings: &[Sending],
@@ -344,8 +345,8 @@ proptest! {
     }
 }
 
-/// Frames of a line so slow that a copy makes hundreds of rounds before its acknowledgement comes. From a dozen on, copies wait for each
-/// other.
+/// Draws trains of a line so slow that a copy makes hundreds of rounds before its acknowledgement comes. From a dozen copies on,
+/// copies wait for each other.
 fn slow_sendings() -> impl Strategy<Value = Vec<Sending>> {
     let octets = prop_oneof![6 => Just(1541_u32), 1 => 87u32..1542];
     let count = prop_oneof![3 => 1u32..5, 1 => 10u32..40];

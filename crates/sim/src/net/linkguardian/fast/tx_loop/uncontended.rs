@@ -1,5 +1,9 @@
-//! Looks at copies that keep out of each other's way, where the port is mostly idle: then each of them comes back after the same
-//! time, and only those are computed that are still in the loop at the end.
+//! Copies that never meet another copy at the port are looked at in closed form.
+//!
+//! Copies keep apart: every copy finds the port idle, so that each of its rounds takes `serialisation + way_round`. Only the copies
+//! that are in the loop at the end are computed. Two copies whose numbers differ by `k` meet if `k * spacing` modulo the round lies
+//! less than a serialisation from a whole round, where `spacing` is the distance of first looks. The *reach* is the largest `k` up
+//! to which no two copies meet.
 
 use super::outstanding::is_outstanding;
 use super::{LONGEST_TRAIN, Pending, Ticket, TxLoop};
@@ -9,24 +13,24 @@ use crate::net::Payload;
 use crate::net::source::MANY;
 use lossylink_core::time::{Duration, Instant};
 
-/// So many copies are in the loop at once, at the most.
+/// The largest number of copies that may be in the loop at once.
 const MOST_COPIES: usize = 16;
 
-/// The newest copies whose first looks are equally far apart.
+/// The newest copies, whose first looks are equally spaced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstLooks {
     looks: Train,
     first: Ticket,
-    /// Of copies that are no further apart than that, none finds the other at the port.
+    /// The largest difference of numbers up to which no two copies meet at the port.
     reach: u32,
-    /// How far apart the looks are for which this is the reach.
+    /// The spacing of first looks for which `reach` holds.
     reach_spacing: Duration,
-    /// Whether no copy in the loop has met another.
+    /// Whether no copy in the loop has met another copy at the port.
     pub(super) is_uncontended: bool,
 }
 
 impl FirstLooks {
-    /// A train of copies comes to its first looks: it goes on as these do, or they are the newest.
+    /// Adds a train of copies and the times of their first looks. The train extends these copies, or replaces them.
     #[inline]
     pub(super) fn add_train(&mut self, looks: Train, ticket: &Ticket) {
         let count = self.looks.count;
@@ -35,7 +39,8 @@ impl FirstLooks {
         }
     }
 
-    /// A copy comes to its first look at `look`: unless it goes on as these do, there are none until the next train.
+    /// Adds a copy whose first look is at `look`. A copy that does not extend these copies removes all of them until the next
+    /// train.
     #[inline]
     pub(super) fn add(&mut self, look: Instant, ticket: &Ticket) {
         let count = self.looks.count;
@@ -45,25 +50,26 @@ impl FirstLooks {
         }
     }
 
-    /// The first look at the copy of this number, one of these or of those that come after them.
+    /// Returns the first look at the copy of this number, which is one of these copies or comes after them.
     #[inline]
     fn look(&self, number: u32) -> Instant {
         self.looks.nth(number.wrapping_sub(self.first.number))
     }
 
-    /// Whether the copy of this number is one of these.
+    /// Whether the copy of this number is one of these copies.
     #[inline]
     const fn has(&self, number: u32) -> bool {
         number.wrapping_sub(self.first.number) < self.looks.count
     }
 
-    /// When the first copy is looked at that is too far behind the oldest outstanding one to keep out of its way.
+    /// Returns the first look at the first copy beyond the reach of the oldest outstanding copy.
     #[inline]
     fn beyond(&self, oldest: u32) -> Instant {
         self.look(oldest.wrapping_add(self.reach + 1))
     }
 
-    /// Whether all copies that are in the loop at once by `last` are so close to each other that none finds another at the port.
+    /// Whether copies keep apart up to `last`: for each oldest outstanding copy and the end of its time as the oldest,
+    /// `beyond(oldest) > last`, or `beyond(oldest) >= end + serialisation`.
     #[inline]
     fn keeps_apart(&self, last: Instant, serialisation: Duration, pending: &mut Pending) -> bool {
         self.trains_keep_apart(last, serialisation, pending)
@@ -73,7 +79,8 @@ impl FirstLooks {
             })
     }
 
-    /// The same, without a look at each acknowledgement: false if it does not follow.
+    /// Whether copies keep apart up to `last`, by the first and the last acknowledgement of each train alone. False does not mean
+    /// that copies meet.
     #[inline]
     fn trains_keep_apart(&self, last: Instant, serialisation: Duration, pending: &Pending) -> bool {
         let mut oldest = pending.oldest();
@@ -84,7 +91,8 @@ impl FirstLooks {
                     return false;
                 }
             }
-            // Both sides grow evenly with the number of the oldest. So the first and the last tell of those between them.
+            // Both sides of the condition are linear in the number of the oldest copy, so the first and the last number decide for
+            // all between.
             let changes = freed.last.wrapping_sub(freed.first);
             if changes > 0 && self.beyond(freed.first) <= last {
                 let is_apart = |count: u32| {
@@ -100,7 +108,7 @@ impl FirstLooks {
         self.beyond(oldest) > last
     }
 
-    /// Finds out how far apart copies may be which come round in `round` and keep the port busy for `serialisation`.
+    /// Finds the reach of copies that come round every `round` and keep the port busy for `serialisation`.
     #[inline]
     fn find_reach(&mut self, round: Duration, serialisation: Duration) {
         if self.reach_spacing == self.looks.spacing {
@@ -120,8 +128,8 @@ impl FirstLooks {
 }
 
 impl<P: Payload> TxLoop<P> {
-    /// Looks at the copies whose turn comes by `last`, if none of them meets another: those that are outstanding go round, the others
-    /// leave the loop. Otherwise false, and nothing has happened.
+    /// Looks at the copies whose turn comes by `last`, if copies keep apart. An outstanding copy goes round, and any other copy
+    /// leaves the loop. Equals [`TxLoop::look_at_each`]. Otherwise returns false, and nothing has happened.
     #[inline]
     pub(super) fn pass_uncontended(&mut self, last: Instant, pending: &mut Pending) -> bool {
         if !takes(Fast::CopiesApart) {
@@ -129,7 +137,7 @@ impl<P: Payload> TxLoop<P> {
         }
         let Some((train, fresh)) = self.fresh.front() else { return false };
         let (comes, fresh, first_looks) = (train.first, *fresh, &mut self.first_looks);
-        // Each copy in the loop is looked at once at the least, so that those leave that have been acknowledged.
+        // Each copy in the loop has at least one look by `last`, so that every acknowledged copy leaves.
         let has_time = comes.max(self.rounds.last_due()) <= last && self.trains.is_empty();
         if !has_time || !first_looks.has(fresh.number) || first_looks.looks.count < MANY {
             return false;
@@ -150,8 +158,8 @@ impl<P: Payload> TxLoop<P> {
         self.skip_to(last, round, fresh.number, pending)
     }
 
-    /// Whether those of the copies in the loop from number `oldest` on are all before number `next`, and come when they would if none
-    /// had ever met another.
+    /// Whether the outstanding copies in the loop are all copies from number `oldest` on and before number `next`, and each comes a
+    /// whole number of rounds after its first look, as if no copy had met another.
     #[cold]
     fn is_uncontended(&self, round: Duration, next: u32, oldest: u32) -> bool {
         let stays = |&&(_, ticket): &&(Instant, Ticket)| is_outstanding(ticket.number, oldest);
@@ -164,12 +172,12 @@ impl<P: Payload> TxLoop<P> {
             })
     }
 
-    /// Looks at the copies by `last`, none of which meets another; `next` is the number of the first that comes to its first look.
+    /// Moves the loop to `last`, while copies keep apart. The copy of number `next` is the first that has not been round.
     #[inline]
     fn skip_to(&mut self, last: Instant, round: Duration, next: u32, pending: &mut Pending) -> bool {
         let first_looks = &mut self.first_looks;
         let end = first_looks.first.number.wrapping_add(first_looks.looks.come_by(last));
-        // Whatever had been acknowledged one round before has left.
+        // A copy that was acknowledged one round before `last` has left the loop.
         let left_by = Instant::from_ps(last.as_ps().saturating_sub(round.as_ps()));
         let mut outstanding = pending.outstanding_from(left_by);
         let oldest = outstanding.oldest_at(left_by);

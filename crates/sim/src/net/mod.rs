@@ -81,7 +81,7 @@ pub struct Advice {
 pub enum GivesUp {
     /// A frame whose repairs were lost.
     Frames {
-        /// How long after the last of them nothing of the frame can come any more, at the longest.
+        /// The longest time from the last repair to the last event that the frame causes.
         lifetime: Duration,
         /// Frames behind it, at most, that are given up along with it.
         together: u64,

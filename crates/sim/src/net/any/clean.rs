@@ -1,22 +1,22 @@
-//! Frames that are certain to cross a link as others did before them, by a sum.
+//! Frames that are certain to cross a link as frames before did are carried by arithmetic.
 
 use super::{AnyLink, Line};
 use crate::net::{IdleLink, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> AnyLink<P> {
-    /// Lets `frames` data frames of `octets` pass without looking at each, if each is certain to cross as others did before;
-    /// false, and nothing has happened, if not.
+    /// Carries `frames` data frames of `octets` by one sum, if each is certain to cross as frames before did. Otherwise returns
+    /// false, and nothing has happened.
     pub fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
         match &mut self.line {
             Line::Plain(link) => link.skip_clean(frames, octets),
-            // Frames that are skipped take no time: as long as an instant is to come, none is.
+            // Skipped frames take no time, so a look that is still to come falls on none of them.
             Line::Inspected(link) => link.seen().is_some_and(|link| link.skip_clean(frames, octets)),
             _ => false,
         }
     }
 
-    /// The link, if it is at rest, nobody looks at it, and it carries frames that are certain to arrive by arithmetic.
+    /// Returns the closed form of the link, if the link is idle, has no tap, and carries frames in closed form.
     #[inline]
     pub fn idle(&self) -> Option<IdleLink> {
         match &self.line {
@@ -25,8 +25,8 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
-    /// Carries the frames that `idle` has carried since it was this link, if each is certain to arrive and the link is at rest
-    /// again by `end`; false, and nothing has happened, if not.
+    /// Carries at once the frames that `idle` has carried since it was this link. Returns false, and nothing has happened, unless
+    /// each frame is certain to arrive and the link is idle again by `end`.
     pub fn carry_in_closed_form(&mut self, idle: IdleLink, end: Instant) -> bool {
         match &mut self.line {
             Line::FastLinkGuardian(link) => link.carry_in_closed_form(idle, end),

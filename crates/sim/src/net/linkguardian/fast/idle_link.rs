@@ -1,9 +1,8 @@
-//! Carries frames over a link at rest by arithmetic, as long as all of them are known when they come and none is lost.
+//! An idle link carries frames in closed form, as long as each frame is known when it comes and none is lost.
 //!
-//! Then each frame is forwarded as it arrives. What else leaves follows from the frames and from where the circulating
-//! packets are: dummies while the line is idle, and explicit acknowledgements on the way back. Copies are freed before
-//! anybody asks for one, so that no look at them matters. What a run without copies cannot tell is how full their
-//! buffer was.
+//! A frame is forwarded as it arrives. The other frames on the wires follow from the data frames and from the phases of the two
+//! circulating packets: dummies on an idle line, and explicit acknowledgements on the way back. Every copy is freed before a
+//! notification could ask for it, so no look at a copy changes anything. The closed form does not give the depth of the Tx buffer.
 //!
 //! ```text
 //!  frames --------> [line] == data, dummies ==> arrivals --> register
@@ -19,7 +18,7 @@ use crate::net::{Direction, LineRate, Payload, ProtectedLink, Traffic};
 use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Position};
 use lossylink_core::time::{Duration, Instant};
 
-/// A link at rest, and what it has carried since.
+/// A link with no frame in flight and no frame kept, and the frames that the link has carried since then.
 #[derive(Clone, Debug)]
 pub struct IdleLink {
     near: SendingPort,
@@ -30,13 +29,13 @@ pub struct IdleLink {
 #[derive(Clone, Debug)]
 struct SendingPort {
     rate: LineRate,
-    /// What a dummy occupies the line for.
+    /// The time for which a dummy occupies the line.
     control: Duration,
     pipeline: Duration,
     busy_since: Instant,
     busy_until: Instant,
     dummy: Circulating,
-    /// Dummies that follow a data frame, and those that are still to follow the last.
+    /// The number of dummies that a data frame arms, and the number that is still to be sent.
     dummies: u8,
     dummies_due: u8,
     next: Position,
@@ -47,32 +46,33 @@ struct SendingPort {
 #[derive(Clone, Debug)]
 struct ReturnPort {
     rate: LineRate,
-    /// What an explicit ACK occupies the line for.
+    /// The time for which an explicit ACK occupies the line.
     control: Duration,
-    /// From the arrival of a frame until the register has it.
+    /// The time from the arrival of a frame to the update of the register.
     to_register: Duration,
     pipeline: Duration,
-    /// From the end of a frame until its acknowledgement takes effect.
+    /// The time from the end of an acknowledgement on the line to its effect at the sending switch.
     control_return: Duration,
     busy_until: Instant,
     register: Acknowledgement,
-    /// When it changed last.
+    /// The time of the last update of the register.
     updated: Instant,
-    /// When the last frame of the hosts left, with what the register held as the frame came.
+    /// The time at which the last frame of the hosts left. The frame carries the register as of its arrival at the port.
     sent: Instant,
-    /// Whether the register changed between the two.
+    /// Whether the register was updated while a frame of the hosts waited for the line. Then the closed form does not hold.
     is_overtaken: bool,
     packet: Circulating,
-    /// When the explicit ACK leaves, if nothing else does before.
+    /// The time at which the explicit ACK leaves, if no other frame leaves before.
     ack_due: Instant,
     acks: u64,
-    /// When the last of them took effect.
+    /// The time at which the last acknowledgement took effect.
     acknowledged: Instant,
     carried: Traffic,
 }
 
 impl IdleLink {
-    /// A data frame of `octets` comes to the link at `at`, no sooner than any before it; says when it leaves the far switch.
+    /// Carries a data frame of `octets` that comes to the sending switch at `at`, no sooner than the frame before. Returns when the
+    /// frame leaves the receiving switch.
     #[inline]
     pub fn forward(&mut self, at: Instant, octets: u32) -> Instant {
         self.send_dummies(at);
@@ -88,8 +88,9 @@ impl IdleLink {
         arrival
     }
 
-    /// A frame of the hosts comes to the far switch at `at`, and none has come forward whose arrival it does not know by then; says
-    /// when the frame leaves the near switch. `None` if that is not so.
+    /// Carries a frame of the hosts that comes to the receiving switch at `at`. Returns when the frame leaves the sending switch.
+    ///
+    /// Returns `None` if the register is updated after `at`, because the ACK on the frame then depends on later frames.
     #[inline]
     pub fn back(&mut self, at: Instant, octets: u32) -> Option<Instant> {
         if self.far.updated > at {
@@ -111,8 +112,8 @@ impl IdleLink {
         Some(far.busy_until + far.pipeline)
     }
 
-    /// When a frame of `octets` that comes at `at` leaves a link without protection in this direction, whose line is busy until
-    /// then, and is from now on until that frame is sent.
+    /// Returns when a frame of `octets` that comes at `at` leaves a link of these rates without protection. The line is busy until
+    /// `busy_until`, which becomes the end of this frame.
     #[inline]
     pub fn unprotected(
         &self,
@@ -129,7 +130,7 @@ impl IdleLink {
         *busy_until + pipeline
     }
 
-    /// Everything has left that follows the frames; says when the last of it has taken effect.
+    /// Sends every dummy and every acknowledgement that is still due. Returns when the last of these frames has taken effect.
     fn finish(&mut self) -> Instant {
         self.send_dummies(Instant::NEVER);
         self.send_acks(Instant::NEVER);
@@ -153,7 +154,7 @@ impl IdleLink {
         }
     }
 
-    /// The register takes in the position of a frame that arrived. (LG-15)
+    /// Writes the position of an arrived frame to the register at `at`. (LG-15)
     #[inline]
     fn update(&mut self, at: Instant, position: Position) {
         self.send_acks(at.just_before());
@@ -198,7 +199,7 @@ impl SendingPort {
 }
 
 impl ReturnPort {
-    /// When the circulating ACK finds something to say from `now` on.
+    /// Finds when the circulating ACK next leaves, from `now` on.
     #[inline]
     fn schedule_ack(&mut self, now: Instant) {
         self.ack_due = if self.register.is_pending() {
@@ -210,7 +211,7 @@ impl ReturnPort {
 }
 
 impl<P: Payload> FastLinkGuardianLink<P> {
-    /// The link, if it is at rest and nobody looks at it.
+    /// Returns the closed form of this link, if the link is idle and has no tap.
     pub(in crate::net) fn idle(&self) -> Option<IdleLink> {
         if !takes(Fast::CleanSums) {
             return None;
@@ -255,8 +256,11 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         })
     }
 
-    /// Carries what `idle` has carried since it was this link at rest, if none of it is lost, the register stood still while a frame
-    /// of the hosts waited, and the link is at rest again by `end`; false, and nothing has happened, if not.
+    /// Carries at once the frames that `idle` has carried since it was this link.
+    ///
+    /// Equals [`crate::net::linkguardian::LinkGuardianLink`], event by event, if four conditions hold: no frame is lost, the
+    /// register was not updated while a frame of the hosts waited, fewer than half a window of data frames were carried, and the
+    /// last effect comes by `end`. Otherwise returns false, and nothing has happened.
     pub(in crate::net) fn carry_in_closed_form(&mut self, mut idle: IdleLink, end: Instant) -> bool {
         let last = idle.finish();
         let IdleLink { near, far, .. } = idle;
@@ -290,7 +294,7 @@ mod tests {
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 
-    /// A link that loses one frame in 300, both ways.
+    /// Builds a link that loses one frame in 300 in each direction.
     fn link(
         profile: &str,
         (gbps, back_gbps): (u64, u64),
@@ -316,7 +320,7 @@ mod tests {
         )
     }
 
-    /// What one host sends and the other answers: frames at these distances, ns, and how much later, us, one comes back.
+    /// A burst of frames, each with its distance from the frame before in ns, and one answer `answered_us` after the last frame.
     #[derive(Clone, Debug)]
     struct Turn {
         frames: Vec<(u64, u32)>,
@@ -339,7 +343,7 @@ mod tests {
         Frame::of_frame_bytes(bytes, Ecn::NotCapable, number)
     }
 
-    /// Lets the link run, and takes what has come out of it.
+    /// Runs the link up to `until`, and takes the frames that have come out.
     fn out(link: &mut FastLinkGuardianLink<u64>, until: Instant) -> Vec<(Instant, Frame<u64>)> {
         link.advance(until);
         let mut out = Vec::new();
@@ -348,8 +352,8 @@ mod tests {
         out
     }
 
-    /// Carries what is sent in turns, and says when each frame came out, and when all are done; `None` if an answer
-    /// comes too soon.
+    /// Carries the frames of `turns`. Returns the times at which each frame came out, in closed form and event by event, and when
+    /// all frames are out. Returns `None` if an answer comes before the register is known.
     fn carried(
         link: &mut FastLinkGuardianLink<u64>,
         idle: &mut IdleLink,
@@ -408,7 +412,7 @@ mod tests {
             prop_assert_eq!(engines(&together), engines(&each));
             prop_assert_eq!(together.traffic(), each.traffic());
             prop_assert_eq!(together.reverse_traffic(), each.reverse_traffic());
-            // What comes later finds both alike, and so do losses.
+            // Later frames find both links in one state, and so do later losses.
             let mut now = end;
             for (number, (distance, bytes, is_back)) in (0..).zip(later) {
                 now += Duration::from_ns(distance);
@@ -459,7 +463,7 @@ mod tests {
         }
     }
 
-    /// The canary: a frame that may be lost, and one that does not wait for the link to rest, are not carried.
+    /// The canary: the closed form refuses frames that may be lost, and an `end` before the last effect.
     #[test]
     fn nothing_is_carried_that_is_not_certain() {
         let end = Instant::ZERO + Duration::from_ms(1);

@@ -1,4 +1,5 @@
-//! Frames of the protection as members of trains: which follow each other, and how one goes on from another.
+//! Frames of the protection as members of trains: whether one frame follows another, and how the next frame is derived from a
+//! frame.
 
 use super::frames::{Arrival, Copied};
 use crate::kernel::Member;

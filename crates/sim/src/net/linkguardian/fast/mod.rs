@@ -1,4 +1,4 @@
-//! The fast twin of [`super::LinkGuardianLink`]: the same frames at the same times, and the same counts.
+//! The fast twin of [`super::LinkGuardianLink`]: every frame leaves at the same time, and every count is equal.
 
 mod apart;
 mod idle_link;
@@ -49,22 +49,23 @@ pub struct FastLinkGuardianLink<P: Payload> {
     receiving: ReceivingSwitch<P>,
     forward: ForwardWire<P>,
     backward: BackwardWire<P>,
-    /// Whether the number of copies is the user's, and no advice changes it.
+    /// Whether the user chose the number of copies, so that no advice changes it.
     copies_are_chosen: bool,
-    /// The same of the number of copies of control frames.
+    /// Whether the user chose the number of copies of control frames, so that no advice changes it.
     control_copies_are_chosen: bool,
-    /// How long after the last copy of a frame nothing of it can come any more.
+    /// The longest time from the last copy of a frame to the last event that the frame causes.
     lifetime: Duration,
     leads: Leads,
-    /// Up to when the sending switch knows all that concerns it, but for losses since.
+    /// No control frame that is unknown now takes effect at the sending switch up to this instant, except after a loss
+    /// ([`ForwardWire::poll_told`]).
     heard: Instant,
-    /// Whether acknowledgements may be taken in later than they take effect.
+    /// Whether the sending switch may take in an acknowledgement after the time at which the acknowledgement takes effect.
     acks_may_wait: bool,
 }
 
 impl<P: Payload> FastLinkGuardianLink<P> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions;
-    /// `phases` draws where the circulating packets are at the start.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions. `phases` draws the phases
+    /// of the circulating packets.
     pub fn new(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -110,7 +111,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
             control_copies_are_chosen: true,
-            // One wait of the ordered side, with what lies before and after it.
+            // The wait of the ordered side is doubled, to cover the ways before and after the wait.
             lifetime: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
             leads: Leads::of(&timing),
             heard: Instant::ZERO,
@@ -118,7 +119,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// The link of `plan` under `chosen`.
+    /// Builds the link of `plan` under `chosen`.
     pub fn on(plan: &Blueprint, chosen: &LinkGuardian, losses: Losses, streams: &Streams) -> Self {
         let options = Options::of(plan, chosen);
         let phases = &mut streams.stream("link/0/phases");
@@ -130,7 +131,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// Counters up to `now`.
+    /// Returns the counters up to `now`.
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.sending.catch_up(now);
         let backpressure = self.receiving.backpressure.as_ref();
@@ -149,7 +150,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// Times from the detection of a loss to the first copy.
+    /// Returns the times from the detection of a loss to the first copy.
     pub const fn retransmission_delay(&self) -> &RetransmissionDelay {
         &self.receiving.delays
     }
@@ -159,25 +160,26 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         self.backward.wire.set_loss(loss);
     }
 
-    /// The position that the next data frame will take.
+    /// Returns the position that the next data frame will take.
     pub const fn next_position(&self) -> Position {
         self.sending.engine.next()
     }
 
-    /// How many copies of sent frames are kept at `now`.
+    /// Returns how many copies of sent frames are kept at `now`.
     pub fn copies_held(&mut self, now: Instant) -> usize {
         self.sending.copies_held(now)
     }
 
-    /// Starts both ends over at `position`, as the control plane does when it switches protection
-    /// on while traffic runs (LG-30). It lies ahead of [`FastLinkGuardianLink::next_position`], or at
-    /// it, by at most a window: then what is in flight is recognised as stale.
+    /// Starts both ends over at `position`, as the control plane does when it switches protection on while traffic runs (LG-30).
+    ///
+    /// `position` lies at most a window ahead of [`FastLinkGuardianLink::next_position`], so that frames in flight are recognised
+    /// as stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(now, position);
         self.receiving.synchronise(now, position);
     }
 
-    /// What there is to tell of both ends at `now`.
+    /// Returns the state of both ends at `now`, for a report.
     fn seen(&mut self, now: Instant) -> Seen<'_> {
         let counters = self.counters(now);
         let tx_bytes = self.sending.tx_buffer_bytes(now);
@@ -284,7 +286,7 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {
-        // Whoever looks at the wires sees both switches at once: then the clock must not go back.
+        // A tap sees the frames of both switches in order of time, so neither switch may run ahead of the other.
         self.heard = Instant::ZERO;
         self.leads = if tap.is_open() { Leads::none() } else { Leads::of(&self.sending.timing) };
         self.sending.tap = tap.clone();

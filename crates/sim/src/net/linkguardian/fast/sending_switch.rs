@@ -15,7 +15,7 @@ use crate::net::{Direction, Frame, FrameQueue, Payload, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
-/// Sources of events that are rare, in the order in which ties break; the port comes before them.
+/// Rare events, in the order in which ties break. The port goes before them.
 const LOOK: usize = 0;
 const REQUEUE: usize = 1;
 const PAUSE_EXPIRY: usize = 2;
@@ -28,7 +28,7 @@ const SOURCES: usize = 3;
 #[derive(Clone, Debug)]
 pub(super) struct SendingSwitch<P: Payload> {
     pub(super) timing: Timing,
-    /// When the port next sends something.
+    /// The time at which the port next sends a frame.
     port: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Sender,
@@ -40,15 +40,15 @@ pub(super) struct SendingSwitch<P: Payload> {
     requeued: Pipe<Copied<P>>,
     busy_since: Instant,
     pub(super) busy_until: Instant,
-    /// When a frame last became free to leave that could not leave before: a retransmission, or the normal queue.
+    /// The time at which a frame last became free to leave: a retransmission, or the head of the normal queue.
     ready: Instant,
     pause: Pause,
     pub(super) tap: Tap<P>,
-    /// Whether frames ask for delivery in order.
+    /// Whether the header of a frame asks for delivery in order.
     is_ordered: bool,
 }
 
-/// Whether the normal queue may send, and for how long it was not allowed to.
+/// Whether the normal queue is stopped, and for how long it was stopped.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pause {
     since: Option<Instant>,
@@ -94,11 +94,11 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// A frame reaches the normal queue.
+    /// A frame reaches the normal queue. Equals `SendingSwitch::offer` of the plain model.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
         if !self.normal.is_empty() {
-            // What the port does next stays what it is.
+            // The next event of the port does not change.
             self.normal.offer(frame);
             return;
         }
@@ -112,31 +112,32 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_port();
     }
 
-    /// When the switch next does something by itself.
+    /// Returns when the switch next has an event of its own.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.port.min(self.agenda.poll_timeout())
     }
 
-    /// When the port next sends something.
+    /// Returns when the port next sends a frame.
     #[inline]
     pub(super) const fn poll_port(&self) -> Instant {
         self.port
     }
 
-    /// When something rarer is due.
+    /// Returns when the next rare event is due.
     #[inline]
     pub(super) const fn poll_rare(&self) -> Instant {
         self.agenda.poll_timeout()
     }
 
-    /// Does the first of what is due at `now`: the port goes before the agenda.
+    /// Runs the first event that is due at `now`. The port goes before rare events. Equals `SendingSwitch::step` of the plain
+    /// model.
     #[inline]
     pub(super) fn step(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if self.port <= now { self.serve(now, wire) } else { self.step_rarely(now) }
     }
 
-    /// Does the first of what is due at `now` by the agenda.
+    /// Runs the first rare event that is due at `now`.
     #[cold]
     fn step_rarely(&mut self, now: Instant) {
         match self.agenda.poll(now) {
@@ -146,10 +147,10 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// An acknowledgement arrives.
+    /// Takes in an acknowledgement. Equals `SendingSwitch::handle_ack` of the plain model.
     ///
-    /// One that says what the last one said changes the fate of no copy. As long as nothing is asked for and no
-    /// position was ever let go, the looks up to then can be caught up with later, with the same outcome.
+    /// An acknowledgement that repeats the last one changes the fate of no copy. The looks before it may wait while no copy is
+    /// asked for and no position was ever abandoned.
     #[inline]
     pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
         let is_idle = self.agenda.get(LOOK).is_never() && self.engine.counters().abandoned == 0;
@@ -160,8 +161,10 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// Whether acknowledgements may be taken in later than they take effect: no copy is asked for, and the window is
-    /// far from its end, so that none is let go.
+    /// Whether an acknowledgement does nothing but free copies in the loop, so that the switch may take it in after its time.
+    ///
+    /// Acknowledgements only free copies: no copy is asked for, no position was ever abandoned, and less than half a window is
+    /// outstanding.
     #[inline]
     pub(super) fn acks_only_free_copies(&self) -> bool {
         let asks = self.engine.holes() > 0 || !self.agenda.get(LOOK).is_never();
@@ -170,15 +173,16 @@ impl<P: Payload> SendingSwitch<P> {
         !asks && !is_narrow && self.copies.is_loop()
     }
 
-    /// The same while nothing is to be sent again and no pause holds.
+    /// Whether acknowledgements only free copies, no frame is to be sent again, and no pause holds.
     #[inline]
     pub(super) fn has_no_repair_or_pause(&self) -> bool {
         let is_clear = self.urgent.is_empty() && self.agenda.poll_timeout().is_never() && !self.pause.holds();
         is_clear && self.acks_only_free_copies()
     }
 
-    /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::acks_only_free_copies`]: they only free copies, and
-    /// those are looked at together. Says when the last of them did, or [`Instant::ZERO`].
+    /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::acks_only_free_copies`] holds. The copies
+    /// are looked at together. Equals [`SendingSwitch::handle_ack`] of each. Returns when the last acknowledgement took effect, or
+    /// [`Instant::ZERO`].
     #[inline]
     pub(super) fn take_late_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let Self { engine, copies, .. } = self;
@@ -194,7 +198,7 @@ impl<P: Payload> SendingSwitch<P> {
                 copies.free(train, first.wrapping_add(acknowledged), oldest, some);
                 (acknowledged, acks) = (last, acks + u64::from(train.count));
             } else {
-                // It was overtaken, or the sender has started over since.
+                // A frame overtook the acknowledgement, or the sender has started over since.
                 engine.pass_acks(0, before.plus(acknowledged));
                 (0..train.count).for_each(|place| engine.handle_ack(some.nth(place).leading));
             }
@@ -203,14 +207,14 @@ impl<P: Payload> SendingSwitch<P> {
         latest
     }
 
-    /// A loss notification arrives.
+    /// Takes in a loss notification. Equals `SendingSwitch::handle_notification` of the plain model.
     pub(super) fn handle_notification(&mut self, now: Instant, notification: &Notification) {
         self.catch_up(now);
         self.engine.handle_notification(notification);
         self.after_acknowledgement(now);
     }
 
-    /// A pause frame takes effect: it stops or starts the normal queue only (LG-25).
+    /// A pause or a resume takes effect, and stops or starts the normal queue only (LG-25).
     pub(super) fn handle_pause(&mut self, now: Instant, request: PauseRequest) {
         match request {
             PauseRequest::Pause => {
@@ -222,7 +226,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_port();
     }
 
-    /// How long the normal queue was paused, up to `now`.
+    /// Returns how long the normal queue was paused, up to `now`.
     pub(super) fn paused(&self, now: Instant) -> Duration {
         let current = self.pause.since.map_or(Duration::ZERO, |since| now.saturating_since(since));
         self.pause.total + current
@@ -233,12 +237,12 @@ impl<P: Payload> SendingSwitch<P> {
         self.pause.since.is_some()
     }
 
-    /// Pauses that ran out without a resume.
+    /// Returns how many pauses ran out without a resume.
     pub(super) const fn expired_pauses(&self) -> u64 {
         self.pause.expired
     }
 
-    /// Bytes in the Tx buffer at `now`.
+    /// Returns the bytes in the Tx buffer at `now`.
     pub(super) fn tx_buffer_bytes(&mut self, now: Instant) -> u64 {
         self.catch_up(now);
         self.copies.depth_bytes(now)
@@ -259,7 +263,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_port();
     }
 
-    /// Looks at the copies whose turn came before `now`.
+    /// Looks at the copies whose turn came before `now`. Equals `SendingSwitch::look_before` of the plain model.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Instant) {
         while let Some((found, copy)) = self.copies.find_lost(now, &mut self.engine) {
@@ -268,14 +272,14 @@ impl<P: Payload> SendingSwitch<P> {
         self.copies.tell_evicted(&mut self.engine);
     }
 
-    /// A lost copy was found: it takes its way to the urgent queue.
+    /// Sends a lost copy on its way to the urgent queue.
     #[cold]
     fn retransmit(&mut self, found: Instant, copy: Copied<P>) {
         self.requeued.push(found + self.requeue_delay(), copy);
         self.agenda.set(REQUEUE, self.requeued.poll_timeout());
     }
 
-    /// Looks at the copies whose turn comes at `now`: an event only while losses wait to be found.
+    /// Looks at the copies whose turn comes at `now`. The look is an event only while a copy is asked for.
     fn look(&mut self, now: Instant) {
         self.catch_up(now + Duration::from_ps(1));
         self.schedule_look();
@@ -295,7 +299,7 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// From the decision to the urgent queue; several copies take the multicast engine.
+    /// Returns the time from the decision to the urgent queue. Several copies take the multicast engine.
     fn requeue_delay(&self) -> Duration {
         let several = self.engine.config().copies > 1;
         self.timing.retransmit + if several { self.timing.multicast_extra } else { Duration::ZERO }
@@ -311,7 +315,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_port();
     }
 
-    /// When the port can next send something.
+    /// Finds when the port next sends a frame.
     #[inline]
     fn schedule_port(&mut self) {
         let normal = !self.normal.is_empty() && !self.pause.holds();
@@ -325,7 +329,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.port = next;
     }
 
-    /// The port is free: sends the most urgent frame (LG-29).
+    /// Sends the most urgent frame, as the port is free (LG-29). Equals `SendingSwitch::serve` of the plain model.
     #[inline(always)]
     pub(super) fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         self.begin_service(now);
@@ -356,7 +360,7 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// Remembers since when the port has been busy without a break.
+    /// Notes since when the port has been busy without a break.
     #[inline]
     fn begin_service(&mut self, now: Instant) {
         if now > self.busy_until {
@@ -369,8 +373,8 @@ impl<P: Payload> SendingSwitch<P> {
         if self.pause.holds() { None } else { self.normal.poll() }
     }
 
-    /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy
-    /// behind (LG-5).
+    /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy behind (LG-5). Equals
+    /// `SendingSwitch::send_data` of the plain model.
     #[inline(always)]
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
         let number = self.engine.counters().data as u32;
@@ -386,21 +390,21 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// A whole window is on the way: the next frame costs the oldest its copy, so those that are
-    /// free by now must go first (LG-33).
+    /// A whole window is outstanding, and the next frame costs the oldest its copy. So copies that are free by now leave first
+    /// (LG-33).
     #[cold]
     fn free_oldest(&mut self, now: Instant) {
         self.catch_up(now);
         self.after_acknowledgement(now);
     }
 
-    /// Copies that are kept at `now`.
+    /// Returns how many copies are kept at `now`.
     pub(super) fn copies_held(&mut self, now: Instant) -> usize {
         self.catch_up(now);
         self.copies.len()
     }
 
-    /// Shows a frame that leaves.
+    /// Shows a frame that leaves to the tap.
     #[inline]
     fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
         if !self.tap.is_open() {
@@ -410,19 +414,19 @@ impl<P: Payload> SendingSwitch<P> {
         self.tap.see_on_link(now, sight);
     }
 
-    /// Whether nothing waits or is under way, all is acknowledged and nothing was ever let go, and nobody looks.
+    /// Whether no frame waits, every frame is acknowledged, no position was ever abandoned, no pause holds, and no tap is open.
     pub(super) fn is_idle(&self) -> bool {
         let is_empty = self.port.is_never() && self.normal.is_empty() && self.is_drained();
         let is_known = self.engine.outstanding() == 0 && self.engine.counters().abandoned == 0;
         is_empty && is_known && !self.pause.holds() && !self.tap.is_open()
     }
 
-    /// Since when the port was busy without a break, until when, and its dummy.
+    /// Returns since when the port was busy without a break, until when, and the circulating dummy.
     pub(super) const fn port_state(&self) -> (Instant, Instant, Circulating) {
         (self.busy_since, self.busy_until, self.dummy)
     }
 
-    /// The port comes to rest like this.
+    /// Sets the state that [`SendingSwitch::port_state`] returns.
     pub(super) const fn restore_port(
         &mut self,
         busy_since: Instant,
@@ -432,7 +436,7 @@ impl<P: Payload> SendingSwitch<P> {
         (self.busy_since, self.busy_until, self.dummy) = (busy_since, busy_until, dummy);
     }
 
-    /// Takes over the port of a link without protection, which is busy until then.
+    /// Takes over the queue and the port of a link without protection. The port is busy until `busy_until`.
     pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
         self.busy_until = busy_until;
         self.normal = queue;
@@ -446,7 +450,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_port();
     }
 
-    /// Whether it has nothing to repair and nothing to reveal (LG-36).
+    /// Whether no frame is to be sent again, and no dummy is due (LG-36).
     pub(super) fn is_drained(&self) -> bool {
         let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
         !repairs && !self.engine.wants_dummy()

@@ -1,4 +1,4 @@
-//! The two directions of the link, with what is in flight on them.
+//! The two directions of the link, with the frames in flight.
 
 use super::frames::{Arrival, ControlFrame, Copied};
 use super::timing::{HEADER_OCTETS, Timing};
@@ -10,7 +10,7 @@ use lossylink_core::engine::linkguardian::{Notification, Position};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
 
-/// Octets that no frame exceeds: an IP packet of 65,535 bytes, which a segmentation offload may send whole, has fewer.
+/// Octets that no frame exceeds. The largest IP packet has 65,535 bytes, and a segmentation offload may send one whole.
 const LARGEST_OCTETS: u32 = 1 << 17;
 
 /// The name of a data frame and its copies.
@@ -18,23 +18,28 @@ const fn unit(position: Position) -> u64 {
     position.index() as u64
 }
 
-/// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
-/// the frame before them, so they fly apart. Frames are sent with the times at which they begin to leave and arrive; each
-/// says whether it arrives.
+/// The wire from the sender to the receiver. A retransmission bypasses the egress pipeline and may overtake the frame before, so
+/// copies have a pipe of their own.
+///
+/// Each of the `send` methods takes the times at which the frame begins to leave and arrives, and returns whether the frame
+/// arrives.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) arrivals: Trains<Arrival<P>>,
     pub(super) copies: Pipe<Copied<P>>,
-    /// From the arrival that shows a loss until the sender may hear of it: it has not, by then.
+    /// The longest time from the arrival that shows a loss during which nothing that follows from the loss takes effect at the
+    /// sender.
     notice: Duration,
-    /// Until then the sender hears of no lost frame that the receiver has not missed yet; never, if there is none.
+    /// No notification of an undetected loss takes effect at the sender up to this instant, which is `NEVER` if no loss is
+    /// undetected.
     told: Instant,
-    /// The last frame that was lost.
+    /// The position of the last lost frame.
     last_lost: Position,
-    /// The size of the frames that make no news at the receiver as long as none is lost, if others may.
+    /// The size of the frames that cannot make the receiver pause the sender, as long as no frame is lost; `None` if the size does
+    /// not matter.
     expected_octets: Option<u32>,
-    /// Until then the sender hears nothing that comes of a frame of another size.
+    /// No pause that follows from a frame of another size takes effect at the sender up to this instant.
     surprise: Instant,
 }
 
@@ -54,38 +59,39 @@ impl<P: Payload> ForwardWire<P> {
         }
     }
 
-    /// Up to when the sender hears of no loss that the receiver has not detected yet, and of nothing that comes of a frame
-    /// that is not as expected.
+    /// Returns the instant up to which neither a notification of an undetected loss nor a pause that follows from a frame of
+    /// another size takes effect at the sender.
     #[inline]
     pub(super) fn poll_told(&self) -> Instant {
         self.told.min(self.surprise)
     }
 
-    /// Whether the receiver has missed every frame that was lost.
+    /// Whether the receiver has detected every lost frame.
     pub(super) const fn has_no_undetected_loss(&self) -> bool {
         self.told.is_never()
     }
 
-    /// From now on frames of `octets` make no news at the receiver as long as none is lost; if there is none such, none do.
+    /// From now on frames of `octets` cannot make the receiver pause the sender, as long as no frame is lost. With `None` no frame
+    /// can.
     #[inline]
     pub(super) const fn expect(&mut self, octets: Option<u32>) {
         (self.expected_octets, self.surprise) = (octets, Instant::NEVER);
     }
 
-    /// Whether the size of a frame makes no difference.
+    /// Whether a frame of any size cannot make the receiver pause the sender.
     #[inline]
     pub(super) const fn expects_any(&self) -> bool {
         self.expected_octets.is_none()
     }
 
-    /// Whether a frame of `octets` makes no news at the receiver as long as none is lost.
+    /// Whether a frame of `octets` cannot make the receiver pause the sender, as long as no frame is lost.
     #[inline]
     pub(super) fn expects(&self, octets: u32) -> bool {
         self.expected_octets.is_none_or(|expected| expected == octets)
     }
 
-    /// The receiver has seen all that comes before `now` and expects this position next: lost frames before it
-    /// are no news any more, and none of the others is detected before `now`.
+    /// The receiver has taken in every arrival before `now`, and expects position `expected` next. Lost frames before `expected`
+    /// are detected, and no other loss is detected before `now`.
     #[inline]
     pub(super) fn note_seen(&mut self, now: Instant, expected: Position) {
         if !self.told.is_never() {
@@ -101,7 +107,7 @@ impl<P: Payload> ForwardWire<P> {
         self.last_lost = lost;
     }
 
-    /// When a frame next arrives.
+    /// Returns when a frame next arrives.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.arrivals.poll_timeout().min(self.copies.poll_timeout())
@@ -123,14 +129,14 @@ impl<P: Payload> ForwardWire<P> {
         arrives
     }
 
-    /// How many data frames are certain to arrive whole if they are sent next.
+    /// Returns how many of the next data frames are certain to arrive whole.
     #[inline]
     pub(super) fn clear_frames(&self) -> u64 {
         self.wire.clear_frames(LARGEST_OCTETS)
     }
 
-    /// Sends a train of data frames that are certain to arrive whole, `data` first, when each arrives: as
-    /// [`ForwardWire::send_data`] of each.
+    /// Sends a train of data frames that are certain to arrive whole, `data` first. Equals [`ForwardWire::send_data`] of each,
+    /// which arrives at its time in `arrive`.
     #[inline]
     pub(super) fn send_train(&mut self, arrive: Train, data: &Copied<P>) {
         self.wire.carry_clear(arrive.count, data.frame.octets, HEADER_OCTETS);
@@ -154,13 +160,14 @@ impl<P: Payload> ForwardWire<P> {
         arrives
     }
 
-    /// How many dummies are certain to arrive if they are sent next.
+    /// Returns how many of the next dummies are certain to arrive.
     #[inline]
     pub(super) fn clear_dummies(&self) -> u64 {
         self.wire.clear_frames(MINIMUM_OCTETS)
     }
 
-    /// Sends a train of dummies that are certain to arrive, when each arrives: as [`ForwardWire::send_dummy`] of each.
+    /// Sends a train of dummies that are certain to arrive. Equals [`ForwardWire::send_dummy`] of each, which arrives at its time
+    /// in `arrive`.
     #[inline]
     pub(super) fn send_dummies(&mut self, arrive: Train, position: Position) {
         self.wire.carry_control(u64::from(arrive.count), MINIMUM_OCTETS);
@@ -168,26 +175,27 @@ impl<P: Payload> ForwardWire<P> {
     }
 }
 
-/// Acknowledgements that leave at equal distances while the register changes at equal distances: each says the newest.
+/// A train of acknowledgements, each with the newest position of the register. Acknowledgements are equally spaced, and so are
+/// changes of the register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acks {
-    /// What the first says.
+    /// The position in the first acknowledgement.
     pub(super) leading: Position,
-    /// How long the register has held that when the first leaves.
+    /// The age of that position in the register when the first acknowledgement leaves.
     pub(super) held: Duration,
-    /// From one acknowledgement to the next.
+    /// The time from one acknowledgement to the next.
     pub(super) every: Duration,
-    /// From one position of the register to the next; zero, if it does not change.
+    /// The time from one change of the register to the next; zero if the register does not change.
     pub(super) step: Duration,
 }
 
 impl Acks {
-    /// One, or such as say the same.
+    /// Builds acknowledgements that all carry the position `leading`.
     pub(super) const fn of(leading: Position) -> Self {
         Self { leading, held: Duration::ZERO, every: Duration::ZERO, step: Duration::ZERO }
     }
 
-    /// Turns it into the one `count` places behind it.
+    /// Moves on by `count` acknowledgements.
     #[inline]
     fn follow(&mut self, count: u32) {
         if self.step > Duration::ZERO {
@@ -198,7 +206,7 @@ impl Acks {
         }
     }
 
-    /// The one `count` places behind it.
+    /// Returns the acknowledgement `count` places behind the first.
     #[inline]
     pub(super) fn nth(mut self, count: u32) -> Self {
         self.follow(count);
@@ -206,7 +214,7 @@ impl Acks {
     }
 }
 
-/// What says what has arrived.
+/// Control frames that tell the sender which frames have arrived.
 #[derive(Clone, Copy, Debug)]
 enum Feedback {
     Acks(Acks),
@@ -233,9 +241,9 @@ impl Member for Feedback {
     }
 }
 
-/// From the receiver to the sender: frames of the hosts, and control frames. Nothing overtakes on a
-/// wire: acknowledgements and notifications take effect in the order in which they were sent, and so
-/// do pauses, which take a way of their own through the sender (LG-26).
+/// The wire from the receiver to the sender, for frames of the hosts and control frames. No frame overtakes another on the wire.
+/// Acknowledgements and notifications take effect in the order in which they were sent, and so do pauses, which take a way of their
+/// own through the sender (LG-26).
 #[derive(Clone, Debug)]
 pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
@@ -243,9 +251,9 @@ pub(super) struct BackwardWire<P: Payload> {
     /// Acknowledgements and notifications.
     feedback: Trains<Feedback>,
     pauses: Pipe<ControlFrame>,
-    /// Notifications in flight.
+    /// The number of notifications in flight.
     notifications: usize,
-    /// When the first control frame takes effect.
+    /// The time at which the next control frame takes effect.
     due: Instant,
 }
 
@@ -261,7 +269,7 @@ impl<P: Payload> BackwardWire<P> {
         }
     }
 
-    /// An explicit ACK is sent from `start` on, to be effective at `effective`; true if it arrives.
+    /// Sends an explicit ACK from `start` on, which takes effect at `effective`. Returns whether the ACK arrives.
     #[inline]
     pub(super) fn send_ack(&mut self, (start, effective): (Instant, Instant), leading: Position) -> bool {
         let arrives = self.wire.carry(start, MINIMUM_OCTETS, Kind::Control);
@@ -271,21 +279,21 @@ impl<P: Payload> BackwardWire<P> {
         arrives
     }
 
-    /// An ACK rides on a frame that arrives.
+    /// Adds an ACK that rides on a frame that arrives.
     #[inline]
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
         self.feedback.push_apart(effective, Feedback::Acks(Acks::of(leading)));
         self.due = self.due.min(effective);
     }
 
-    /// Explicit ACKs are sent that arrive, to be effective when the train says.
+    /// Adds a train of explicit ACKs that arrive. Each takes effect at its time in `effective`.
     #[inline]
     pub(super) fn push_acks(&mut self, effective: Train, acks: Acks) {
         self.feedback.push_entry(effective, Feedback::Acks(acks));
         self.due = self.due.min(effective.first);
     }
 
-    /// A notification or a pause is sent from `start` on, to be effective at `effective`; true if it arrives.
+    /// Sends a notification or a pause from `start` on, which takes effect at `effective`. Returns whether the frame arrives.
     pub(super) fn send_urgent(
         &mut self,
         (start, effective): (Instant, Instant),
@@ -312,14 +320,14 @@ impl<P: Payload> BackwardWire<P> {
         arrives
     }
 
-    /// When the next control frame takes effect.
+    /// Returns when the next control frame takes effect.
     #[inline]
     pub(super) const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// Hands the acknowledgements that have taken effect by `until` to `take`, each train with its first. Nothing else has, and is
-    /// still there. Says when the last of them did, or [`Instant::ZERO`].
+    /// Hands each train of acknowledgements that took effect by `until` to `take`. No other control frame took effect by then.
+    /// Returns when the last acknowledgement took effect, or [`Instant::ZERO`].
     #[inline]
     pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, &Acks)) -> Instant {
         let mut latest = Instant::ZERO;
@@ -352,7 +360,7 @@ impl<P: Payload> BackwardWire<P> {
         latest
     }
 
-    /// When the next pause or its end takes effect.
+    /// Returns when the next pause or resume takes effect.
     #[inline]
     pub(super) const fn poll_pause(&self) -> Instant {
         self.pauses.poll_timeout()
@@ -363,13 +371,13 @@ impl<P: Payload> BackwardWire<P> {
         self.notifications > 0
     }
 
-    /// Whether nothing is in flight but acknowledgements and frames of the hosts.
+    /// Whether no control frames but acknowledgements are in flight.
     #[inline]
     pub(super) fn carries_acks_only(&self) -> bool {
         !self.has_notification() && self.pauses.is_empty()
     }
 
-    /// Takes a control frame that has taken effect by `now`, with when it did: pauses last.
+    /// Takes the next control frame that took effect by `now`, with its time. Pauses come last.
     #[inline]
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Instant, ControlFrame)> {
         if self.due > now {
@@ -388,7 +396,7 @@ impl<P: Payload> BackwardWire<P> {
 
 #[cfg(test)]
 impl<P: Payload + std::fmt::Debug> BackwardWire<P> {
-    /// All that is under way, frame by frame.
+    /// Returns everything in flight as text, frame by frame.
     pub(super) fn under_way(&self) -> String {
         let Self { wire, returned, feedback, pauses, notifications, due } = self;
         let told: Vec<_> = (feedback.members().into_iter())
@@ -414,7 +422,7 @@ mod tests {
         let mut wire = BackwardWire::<u64>::new(Wire::new(loss));
         let at = Instant::from_ps;
         let acks: Vec<_> = (10..14).map(|ps| (at(ps), Position::new(ps as u16, false))).collect();
-        // The middle two say the same, and are one entry.
+        // The middle two acknowledgements carry one position, and are one entry.
         let acks = [acks[0], acks[1], (acks[2].0, acks[1].1), acks[3]];
         wire.push_ack(acks[0].0, acks[0].1);
         wire.push_acks(
@@ -436,7 +444,7 @@ mod tests {
         assert_eq!(wire.poll_timeout(), at(13), "the pause takes effect, too");
     }
 
-    // LG-15, LG-17: the register changes every 3 ps, and every 2 ps is said what it holds.
+    // LG-15, LG-17: the register changes every 3 ps, and an acknowledgement leaves every 2 ps.
     #[test]
     fn acknowledgements_of_a_register_that_changes_say_the_newest() {
         let leading = Position::new(65_534, false);

@@ -1,5 +1,5 @@
-//! Sends trains of data frames, as long as nothing else leaves: what comes and what leaves meanwhile is a few additions, however
-//! many frames they are.
+//! The sending switch sends trains of data frames while only data frames and dummies leave. A train of any length costs a few
+//! additions.
 //!
 //! ```text
 //!  source --train--> [normal queue] --train, one frame behind another--> copies, wire
@@ -17,7 +17,7 @@ use crate::net::source::Source;
 use crate::net::{Frame, Payload};
 use lossylink_core::time::{Duration, Instant};
 
-/// When frames leave that wait, as long as any does: the first of them, and one every `apart` from then on.
+/// The departures of waiting frames: one at `first`, and one every `apart` from then on, while a frame waits.
 #[derive(Clone, Copy, Debug)]
 struct Departures {
     first: Instant,
@@ -25,13 +25,13 @@ struct Departures {
 }
 
 impl Departures {
-    /// When so many have left, the next one leaves.
+    /// Returns when the next frame leaves after `count` departures.
     #[inline]
     fn behind(self, count: u32) -> Instant {
         self.first + self.apart * u64::from(count)
     }
 
-    /// How many leave by `until`.
+    /// Returns how many frames leave by `until`.
     #[inline]
     fn by(self, until: Instant) -> usize {
         match until.as_ps().checked_sub(self.first.as_ps()) {
@@ -42,9 +42,12 @@ impl Departures {
 }
 
 impl<P: Payload> SendingSwitch<P> {
-    /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
-    /// data frames and dummies leave that are certain to arrive, nobody looks, no copy is asked for, and the sender hears of no
-    /// loss. Says when the last of it happened; `None` if nothing did.
+    /// Takes the frames that `source` has by `until`, and sends the frames that leave the port by then, from `now` on. Returns the
+    /// time of the last event; `None` if there is none.
+    ///
+    /// Equals [`SendingSwitch::offer`] and [`SendingSwitch::serve`] of each frame, as long as only data frames and dummies leave,
+    /// each is certain to arrive, no tap is open, no copy is asked for, and no notification or pause takes effect
+    /// ([`ForwardWire::poll_told`]).
     #[inline]
     pub(in crate::net::linkguardian) fn send_trains(
         &mut self,
@@ -64,7 +67,7 @@ impl<P: Payload> SendingSwitch<P> {
         now = now.max(self.ready);
         let mut latest = None;
         loop {
-            // One short of all, since the last costs the oldest its copy.
+            // The frame that completes a window costs the oldest its copy, so the limit is one frame less.
             let most = u64::from(self.engine.may_stamp().saturating_sub(1)).min(wire.clear_frames());
             let most = u32::try_from(most).unwrap_or(u32::MAX);
             if most == 0 {
@@ -89,7 +92,7 @@ impl<P: Payload> SendingSwitch<P> {
         latest
     }
 
-    /// Frames of a train find the line free, each of them, and leave as they come, up to `most`; or it is a dummy's turn before.
+    /// Sends the frames of a train that find the line free, `most` at the most, or dummies whose turn comes before.
     #[inline]
     fn send_at_once(
         &mut self,
@@ -116,7 +119,7 @@ impl<P: Payload> SendingSwitch<P> {
         let serialisation = self.timing.rate.serialisation(frame.octets + HEADER_OCTETS);
         let mut count = if train.spacing >= serialisation { train.count.min(most) } else { 1 };
         if count > 1 && self.engine.config().dummies > 0 {
-            // Behind the first one a dummy waits for a gap, which it finds as soon as it is back.
+            // A dummy waits behind the first frame, and leaves in the first gap after its return.
             let since = if comes > self.busy_until { comes } else { self.busy_since };
             count = count.min(train.come_by(self.dummy.next_return(since).just_before()).max(1));
         }
@@ -127,7 +130,7 @@ impl<P: Payload> SendingSwitch<P> {
             return Some(comes);
         }
         let train = train.up_to(count);
-        // Without a gap the port has been busy since before.
+        // Without a gap the port has been busy since an earlier frame.
         let gap = train.spacing > serialisation;
         if gap || comes > self.busy_until {
             self.busy_since = if gap { train.last() } else { comes };
@@ -136,8 +139,8 @@ impl<P: Payload> SendingSwitch<P> {
         Some(train.last())
     }
 
-    /// Sends the dummies that leave by `until`, the first of them at `first`, before anything else does. Says when the last did;
-    /// `None` if the first may be lost.
+    /// Sends the dummies that leave by `until`, the first at `first`. No other frame leaves by then. Returns when the last dummy
+    /// left; `None` if the first may be lost. Equals [`SendingSwitch::serve`] of each.
     #[inline]
     fn send_dummies(&mut self, first: Instant, until: Instant, wire: &mut ForwardWire<P>) -> Option<Instant> {
         let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
@@ -160,8 +163,8 @@ impl<P: Payload> SendingSwitch<P> {
         Some(train.last())
     }
 
-    /// Takes in frames that come while others wait or the line is busy, and sends those that wait, up to `most`, as far as
-    /// it is known when they leave.
+    /// Takes in frames that come while frames wait or the line is busy, and sends waiting frames, `most` at the most, as far as
+    /// their departures are known.
     #[inline]
     fn send_waiting(
         &mut self,
@@ -188,8 +191,8 @@ impl<P: Payload> SendingSwitch<P> {
         came.max(self.send_queued(first, until.min(comes), most, wire))
     }
 
-    /// Takes in frames of a train that come by `until`, and before one leaves that is none of the next `most`. Meanwhile
-    /// others leave, from `first` on.
+    /// Takes in frames of a train that come by `until`, while the next `most` frames leave, the first at `first`. Equals
+    /// [`SendingSwitch::offer`] of each. Returns when the last frame came.
     #[inline]
     fn take_among(
         &mut self,
@@ -211,7 +214,7 @@ impl<P: Payload> SendingSwitch<P> {
         if left > waiting {
             return None;
         }
-        // Room that one makes who leaves is certain only if one leaves before the second comes.
+        // A departure is certain to make room only if it comes before the second arrival.
         let makes_room =
             |octets| Some(apart(octets)).filter(|&apart| first <= comes + apart).unwrap_or(Duration::MAX);
         let (train, frame) = source.train(waiting - left, until, makes_room)?;
@@ -219,7 +222,7 @@ impl<P: Payload> SendingSwitch<P> {
             return None;
         }
         let leave = Departures { first, apart: apart(frame.octets) };
-        // So many are known to leave one behind another, of the size of the first: all, where all are of that size.
+        // `alike` frames of the first one's size are known to leave one behind another: all, if all have that size.
         let is_of_one_size = waiting == 0 || self.normal.octets().is_some();
         let alike = head.map_or(0, |(alike, _)| if is_of_one_size { waiting as u32 } else { alike });
         let (count, more) = if head.is_none_or(|(_, octets)| octets == frame.octets) {
@@ -227,7 +230,7 @@ impl<P: Payload> SendingSwitch<P> {
             let mut count = if train.last() <= known { train.count } else { train.come_by(known) };
             let come_faster = train.spacing < leave.apart;
             if count > 1 && train.spacing > leave.apart {
-                // The last ones may find nobody waiting.
+                // The last frames may find the queue empty.
                 let slack = (leave.behind(alike) - comes).as_ps() - 1;
                 let find = slack / (train.spacing - leave.apart).as_ps() + 1;
                 count = count.min(u32::try_from(find).unwrap_or(u32::MAX));
@@ -236,8 +239,8 @@ impl<P: Payload> SendingSwitch<P> {
                 return None;
             }
             let train = train.up_to(count);
-            // If frames come faster than others leave, most wait when the last has come; otherwise, when the last has that comes
-            // before one leaves.
+            // The queue is fullest after the last arrival if frames come faster than frames leave, and otherwise after the last
+            // arrival before the next departure.
             let (come, gone) = if come_faster {
                 (train.count, leave.by(train.last()))
             } else if comes < first {
@@ -247,7 +250,7 @@ impl<P: Payload> SendingSwitch<P> {
             };
             (count, u64::from(come).saturating_sub(gone as u64))
         } else {
-            // It is known when those leave that are of the size of the first.
+            // The departures of the frames with the first one's size are known.
             let (_, octets) = head?;
             let unnoticed = self.normal.was_as_full(train.count, frame.octets);
             let known = if unnoticed {
@@ -265,8 +268,8 @@ impl<P: Payload> SendingSwitch<P> {
         Some(train.nth(count - 1))
     }
 
-    /// A source that waits for room fills that of frames that leave by `until`, up to `most`; false, and nothing has happened,
-    /// if it has room to fill before, or not all are of one size.
+    /// Fills the room of frames that leave by `until`, `most` at the most, from a source that waits for room. Returns false, and
+    /// nothing has happened, if the source has room to fill before, or the frames differ in size.
     #[inline]
     fn refill(&mut self, first: Instant, until: Instant, most: u32, source: &mut impl Source<P>) -> bool {
         let waiting = self.normal.len();
@@ -287,8 +290,8 @@ impl<P: Payload> SendingSwitch<P> {
         true
     }
 
-    /// Sends frames that wait, `most` at the most, the first of them at `first`, as far as they leave by `until`. Says when the
-    /// last did.
+    /// Sends waiting frames that leave by `until`, `most` at the most, the first at `first`. Equals [`SendingSwitch::serve`] of
+    /// each. Returns when the last frame left.
     #[inline]
     fn send_queued(
         &mut self,
@@ -323,7 +326,8 @@ impl<P: Payload> SendingSwitch<P> {
         latest
     }
 
-    /// Data frames leave as `train` says, `frame` first: they take their numbers, and leave copies behind.
+    /// Sends a train of data frames, `frame` first: each takes its number, and leaves a copy behind. Equals
+    /// `SendingSwitch::send_data` of each.
     #[inline(always)]
     fn send_train(&mut self, train: Train, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
         frame.octets += HEADER_OCTETS;

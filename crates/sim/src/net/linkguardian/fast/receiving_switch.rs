@@ -1,4 +1,4 @@
-//! The switch at the receiving end: detection, reordering, pauses.
+//! The switch at the receiving end: detection, order, pauses.
 
 mod trains;
 
@@ -18,18 +18,18 @@ use lossylink_core::engine::linkguardian::{
 };
 use lossylink_core::time::{Duration, Instant};
 
-/// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
-/// between the first two, and the explicit ACK after the last.
+/// Rare events, in the order in which ties break. A frame that comes round goes between the first two, and the explicit ACK goes
+/// after the last.
 const TIMEOUT: usize = 0;
 const DEQUEUE: usize = 1;
 const PAUSE: usize = 2;
 const PORT: usize = 3;
 const SOURCES: usize = 4;
 
-/// So many trains on the way to the switch are looked through.
+/// The largest number of trains in flight that [`ReceivingSwitch::octets_below_pause`] looks through.
 const MOST_TRAINS: usize = 8;
 
-/// Where frames wait that cannot be forwarded yet.
+/// The reorder buffer: frames that cannot be forwarded yet.
 #[derive(Clone, Debug)]
 pub(super) enum RxBuffer<P: Payload> {
     Loop(RxLoop<P>),
@@ -40,9 +40,9 @@ pub(super) enum RxBuffer<P: Payload> {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivingSwitch<P: Payload> {
     timing: Timing,
-    /// How long several usual frames take.
+    /// The time from the first to the last of several frames of the usual size.
     many: Duration,
-    /// When a frame next comes round in the reorder buffer.
+    /// The time at which a frame next comes round in the reorder loop.
     round: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
@@ -50,7 +50,7 @@ pub(super) struct ReceivingSwitch<P: Payload> {
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
-    /// Positions given up because too much waited, whatever the time (LG-33).
+    /// Positions given up because more than a window waited, whatever the time (LG-33).
     pub(super) overrun: u64,
     pub(super) delivered: Trains<Frame<P>>,
 }
@@ -78,13 +78,13 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// When the switch next does something by itself.
+    /// Returns when the switch next has an event of its own.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.round.min(self.agenda.poll_timeout()).min(self.back.poll_ack())
     }
 
-    /// Whether it may decide to pause the sender, or to let it go on, before it detects a loss that it does not know.
+    /// Whether the switch may pause or resume the sender before the switch detects a further loss.
     #[inline]
     pub(super) fn may_pause(&self) -> bool {
         let Some(backpressure) = &self.backpressure else { return false };
@@ -95,7 +95,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         holds || self.engine.is_waiting() || backpressure.is_active()
     }
 
-    /// Whether nothing is missing or held, or waits at the port back, and the sender is not paused.
+    /// Whether no frame is missing or held, no frame waits at the port back, and the sender is not paused.
     #[inline]
     pub(super) fn has_no_hole_or_pause(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
@@ -103,8 +103,11 @@ impl<P: Payload> ReceivingSwitch<P> {
         is_clear && !self.engine.is_waiting() && !pauses
     }
 
-    /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
-    /// round in its turn and leaves as fast as more can come, and all that is on the way to it is of one size.
+    /// Returns the size of the frames that cannot make the switch pause the sender, as long as no frame is lost; `None` if there is
+    /// no such size.
+    ///
+    /// The queue stays below the pause threshold: the loop is no slower than the line, each held frame comes round in its turn, and
+    /// all frames in the loop and in flight have one size. Then a held frame leaves for each frame that comes.
     #[inline]
     pub(super) fn octets_below_pause(&self, now: Instant, arrivals: &Trains<Arrival<P>>) -> Option<u32> {
         let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else {
@@ -123,7 +126,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         (arrivals.trains() <= MOST_TRAINS && arrivals.iter().all(is_alike)).then_some(octets)
     }
 
-    /// A new frame arrives.
+    /// Takes in a new frame or a dummy. Equals `ReceivingSwitch::receive` of the plain model.
     #[inline(always)]
     pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         match arrival {
@@ -146,8 +149,10 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Takes in the new frames that arrive by `until` and those that come round, as long as nothing rarer is due. An explicit
-    /// ACK may wait: what it says is what was known when it leaves. Says when the last of them came.
+    /// Takes in the new frames that arrive and the frames that come round, by `until` and before the next rare event. Returns when
+    /// the last frame came. Equals [`ReceivingSwitch::receive`] and `come_round` of each.
+    ///
+    /// An explicit ACK may wait meanwhile, because it carries the register as of its departure.
     #[inline]
     pub(super) fn take_in(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Instant {
         let mut latest = Instant::ZERO;
@@ -179,8 +184,8 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// All that is held comes round once. If all is then as it was, it comes round as often as it does by `until`. Says when the last
-    /// of it did.
+    /// Lets all held frames come round once. If they then are as they were, but for the time, adds all further rounds that end by
+    /// `until`. Returns when the last frame came round. Equals [`ReceivingSwitch::come_round`] of each.
     #[cold]
     #[inline(never)]
     fn pass_rounds(&mut self, until: Instant) -> Instant {
@@ -188,7 +193,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         let (mut before, then) = (buffer.clone(), self.round);
         let mut latest = then;
         for _ in 0..before.len() {
-            // Backpressure may have something to do meanwhile.
+            // A look of backpressure may be due before the round ends.
             if self.round > until.min(self.agenda.poll_timeout().just_before()) {
                 return latest;
             }
@@ -204,20 +209,20 @@ impl<P: Payload> ReceivingSwitch<P> {
         latest + passed
     }
 
-    /// Whether several frames come round by `until`.
+    /// Whether several held frames come round by `until`.
     #[inline]
     fn holds_many(&self, until: Instant) -> bool {
         matches!(&self.buffer, RxBuffer::Loop(buffer) if self.round <= until && buffer.comes_round(MANY, until))
     }
 
-    /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
+    /// Sends the explicit ACKs that may leave by `until` and before the next rare event. Returns when the last ACK left.
     #[inline]
     pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let until = until.min(self.agenda.poll_timeout().just_before());
         if self.back.poll_ack() > until { Instant::ZERO } else { self.back.send_acks(until, wire) }
     }
 
-    /// A retransmitted copy arrives.
+    /// Takes in a retransmitted copy. Equals `ReceivingSwitch::receive_copy` of the plain model.
     pub(super) fn receive_copy(&mut self, now: Instant, copy: &Copied<P>) {
         self.delays.note_arrival(now, copy.position);
         let delivery = self.engine.deliver_retransmission(now, copy.position);
@@ -225,7 +230,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.watch();
     }
 
-    /// Does the first of what is due at `now`.
+    /// Runs the first event that is due at `now`. Equals `ReceivingSwitch::step` of the plain model.
     #[inline]
     pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.round <= now && self.agenda.get(TIMEOUT) > now {
@@ -237,7 +242,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Does the first of what is due at `now` by the agenda.
+    /// Runs the first rare event that is due at `now`.
     #[cold]
     fn step_rarely(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         match self.agenda.poll(now) {
@@ -257,7 +262,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.agenda.set(PORT, self.back.poll_timeout());
     }
 
-    /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
+    /// Tells the sender of a loss at once (LG-13), and the register of the arrival (LG-15).
     #[cold]
     fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
@@ -289,13 +294,13 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// The header comes off, and the frame goes to the next hop.
+    /// Removes the header, and forwards the frame to the next hop.
     #[inline]
     fn forward(&mut self, now: Instant, item: &Copied<P>) {
         self.delivered.push_apart(now, item.bare());
     }
 
-    /// Something was forwarded: a memory forwards at once what that makes possible.
+    /// A frame was forwarded. A reorder memory at once forwards the held frames behind it.
     #[inline]
     fn release(&mut self, now: Instant) {
         if matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0) {
@@ -319,7 +324,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
                 self.round = buffer.next_round();
-                // Another frame behind them lets none leave sooner.
+                // A frame at the end of the queue makes no other frame leave sooner.
                 if let Some(backpressure) = &self.backpressure
                     && self.agenda.get(DEQUEUE).is_never()
                 {
@@ -357,7 +362,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
+    /// A frame leaves the queue of the reorder loop. The departure is an event only while backpressure could act on it.
     fn dequeue(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let depth = buffer.depth_bytes(now);
@@ -365,11 +370,11 @@ impl<P: Payload> ReceivingSwitch<P> {
         let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
             return;
         };
-        // From the next instant on this frame counts no more.
+        // The departing frame counts at `now`, and not from the next instant on.
         self.agenda.set(DEQUEUE, buffer.next_dequeue(now + Duration::from_ps(1), backpressure));
     }
 
-    /// A frame comes round: mostly it goes on.
+    /// A frame comes round, and in most cases is forwarded. Equals `ReceivingSwitch::come_round` of the plain model.
     #[inline(always)]
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
@@ -393,7 +398,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.dispose(now, &held, delivery);
     }
 
-    /// Arms the timer while something is missing: asked after a loss, and after a frame that was missing or held.
+    /// Arms the timer while a frame is missing. Called after a loss, and after a frame that was missing or held.
     #[inline]
     fn watch(&mut self) {
         let timeout = self.engine.poll_timeout();
@@ -410,7 +415,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.watch();
     }
 
-    /// Gives up what lies more than a window back (LG-33).
+    /// Gives up the positions that lie more than a window back (LG-33).
     #[inline]
     fn shorten_wait(&mut self, now: Instant) {
         while self.engine.is_overrun() {
@@ -419,7 +424,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Bytes in the reorder buffer at `now`.
+    /// Returns the bytes in the reorder buffer at `now`.
     pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
@@ -427,7 +432,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// The most bytes that were ever in the reorder buffer.
+    /// Returns the most bytes that were ever in the reorder buffer.
     pub(super) const fn rx_high_water_bytes(&self) -> u64 {
         match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.high_water_bytes(),
@@ -435,7 +440,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Frames dropped because the reorder buffer was full.
+    /// Returns how many frames were dropped because the reorder buffer was full.
     pub(super) const fn rx_dropped(&self) -> u64 {
         match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.dropped(),
@@ -443,7 +448,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Frames dropped because the protection started over while they waited.
+    /// Returns how many frames were dropped because the protection started over while they waited.
     pub(super) const fn rx_forgotten(&self) -> u64 {
         match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.forgotten(),
@@ -451,13 +456,13 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Takes over the far end of a link without protection, with what is in flight toward it.
+    /// Takes over the receiving end of a link without protection, with the frames in flight toward this end.
     pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Trains<Frame<P>>) {
         self.back.busy_until = reverse_busy_until;
         self.delivered = delivered;
     }
 
-    /// Whether it waits for nothing and holds nothing back (LG-36).
+    /// Whether the switch waits for no frame and holds no frame back (LG-36).
     pub(super) fn is_drained(&self) -> bool {
         let holds_nothing = match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.is_empty(),
@@ -466,7 +471,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         holds_nothing && !self.engine.is_waiting() && self.back.has_no_notification()
     }
 
-    /// Whether nothing waits, is missing or was given up lately, and the sender is not paused.
+    /// Whether no frame waits or is missing, the sequence is unbroken, and the sender is not paused.
     pub(super) fn is_idle(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
         self.is_drained() && self.engine.is_in_sequence() && !pauses
@@ -480,7 +485,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
+    /// Starts over at `position`, and drops the held frames, which belong to the old numbering (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);
         self.back.forget_acknowledgements();

@@ -1,8 +1,8 @@
 //! The reorder buffer of the receiving switch (LG-20).
 //!
-//! A switch recirculates what it cannot forward yet: new arrivals mix with what comes round, one
-//! round may release only part of it, and filled at line rate the loop empties only while the
-//! sender pauses. A program keeps the frames by position and releases them at once.
+//! A switch recirculates the frames that it cannot forward yet. New arrivals mix with frames that come round, and one round may
+//! release only some of the frames. A loop that is filled at line rate empties only while the sender pauses. A program keeps the
+//! frames by position and releases them at once.
 
 use super::frames::Copied;
 use super::port_queue::{Counts, PortQueue};
@@ -13,32 +13,32 @@ use lossylink_core::engine::linkguardian::{Backpressure, PauseState, Position};
 use lossylink_core::time::{Duration, Instant};
 use std::iter;
 
-/// Slots of a memory before it grows; a power of two.
+/// The number of slots of a memory before the memory grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 
-/// A recirculation port: a queue at its own rate and a fixed way round. When a frame leaves the
-/// queue and when it comes round is known as it enters.
+/// A recirculation port: a queue at its own rate, and a fixed way round. The times at which a frame leaves the queue and comes
+/// round are known as the frame enters.
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Payload> {
     queue: PortQueue,
     way_round: Duration,
     rounds: Trains<Copied<P>>,
-    /// The newest frames in the loop whose positions follow each other, and perhaps some that have left it since.
+    /// The number of newest frames whose positions follow each other, some of which may have left the loop.
     in_turn: usize,
-    /// How many there are.
+    /// The number of frames in the loop.
     held: usize,
     forgotten: u64,
 }
 
-/// What [`RxLoop::turn`] did.
+/// The outcome of [`RxLoop::turn`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turned {
-    /// How many new frames it holds.
+    /// The number of new frames that the loop took.
     pub(super) held: u32,
-    /// The position that is awaited now, and when the one before it went on, if it did.
+    /// The position that is awaited now, and the time at which the position before was forwarded.
     pub(super) next: Position,
     pub(super) delivered: Instant,
-    /// When the last of it happened, or [`Instant::ZERO`].
+    /// The time of the last event, or [`Instant::ZERO`].
     pub(super) last: Instant,
 }
 
@@ -54,7 +54,7 @@ impl<P: Payload> RxLoop<P> {
         }
     }
 
-    /// Holds a frame for another round, or drops it when there is no room (LG-34).
+    /// Holds a frame for another round, or drops the frame when there is no room (LG-34). Equals `RxLoop::hold` of the plain model.
     #[inline(always)]
     pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
         if let Some(left) = self.queue.enter(now, held.frame.octets) {
@@ -65,7 +65,7 @@ impl<P: Payload> RxLoop<P> {
         }
     }
 
-    /// Whether what is in the loop are all positions from `next` to `expected`, and each comes round in its turn.
+    /// Whether the loop holds all positions from `next` to `expected`, and each frame comes round in its turn.
     #[inline]
     pub(super) fn is_in_turn(&self, next: Position, expected: Position) -> bool {
         let is_first = |(_, held): (Train, &Copied<P>)| held.position == next;
@@ -75,25 +75,25 @@ impl<P: Payload> RxLoop<P> {
             && self.rounds.newest().is_some_and(is_last)
     }
 
-    /// Whether so many frames come round by `until`.
+    /// Whether `count` frames come round by `until`.
     #[inline]
     pub(super) fn comes_round(&self, count: u32, until: Instant) -> bool {
         self.rounds.has_due(count, until)
     }
 
-    /// The size of the frames in its queue at `now`, if all are of one size, and no more such frames than come over a line
-    /// that is no faster make it hold `bytes`.
+    /// Returns the size of the frames in the queue at `now`, if all have one size and the queue stays below `bytes`
+    /// ([`PortQueue::is_below`]).
     #[inline]
     pub(super) fn is_below(&self, now: Instant, bytes: u64) -> Option<u32> {
         self.queue.is_below(now, bytes)
     }
 
-    /// Holds frames of a train that arrives, `first` first, as long as others are in the loop when each comes, and the queue is
-    /// neither fuller than ever before nor holds `acts_from_bytes` bytes. The depths are those of [`RxLoop::hold`]. Says how many
-    /// it holds.
+    /// Holds the first frames of a train that arrives, `first` first, and returns their number. Equals [`RxLoop::hold`] of each.
+    ///
+    /// The queue stays below its high-water mark and below `acts_from_bytes`, and each frame finds another in the loop.
     #[inline]
     pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, acts_from_bytes: u64) -> u32 {
-        // One that comes long behind the one before it may come when that has left the loop.
+        // A frame that comes more than a way round behind the frame before may find the loop empty.
         let train = if train.spacing <= self.way_round { train } else { train.up_to(1) };
         if train.first > self.rounds.last_due() {
             return 0;
@@ -109,15 +109,18 @@ impl<P: Payload> RxLoop<P> {
         left.count
     }
 
-    /// Whether a frame as large as that which comes round next, held at `now`, follows the one before it as that one does.
+    /// Whether a frame as large as the frame that comes round next, held at `now`, extends the newest run of the queue.
     #[inline]
     pub(super) fn goes_on(&self, now: Instant) -> bool {
         self.front().is_some_and(|held| self.queue.goes_on(now, held.frame.octets))
     }
 
-    /// Holds the frames of a train that arrives, and sends what comes round on another round or, from position `next` on, lets it go
-    /// on in its turn. Something is awaited before `expected`. It ends by `until`, as soon as nothing is awaited any more, and before
-    /// the queue is fuller than ever before or holds `acts_from_bytes` bytes. A position before `next` ends it, too.
+    /// Holds the frames of a train that arrives. A frame that comes round is forwarded if its position is awaited, and otherwise
+    /// goes round again. Equals [`RxLoop::hold`] and the plain model's `ReceivingSwitch::come_round` of each.
+    ///
+    /// The position `next`, before `expected`, is awaited at the start. The method ends by `until`, when no position is awaited,
+    /// before the queue exceeds its high-water mark or reaches `acts_from_bytes`, and before a frame whose position lies before
+    /// `next`.
     #[inline]
     pub(super) fn turn(
         &mut self,
@@ -179,7 +182,7 @@ impl<P: Payload> RxLoop<P> {
         }
     }
 
-    /// Hands on what comes round by `until`, which is in its turn; says how many do, and when the last of them does.
+    /// Forwards the frames that come round by `until`, each in its turn. Returns their number, and when the last frame comes round.
     #[inline]
     pub(super) fn come_round_in_turn(
         &mut self,
@@ -198,8 +201,8 @@ impl<P: Payload> RxLoop<P> {
         (count, last)
     }
 
-    /// When the queue next lets a frame go on which backpressure may act, if no other is held by then; never, if it may act on
-    /// none. It acts no sooner if others are held.
+    /// Returns when a frame next leaves the queue so that backpressure may act, if no other frame is held by then; never, if there
+    /// is no such frame. Further held frames make backpressure act no sooner.
     #[inline]
     pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
         if !backpressure.may_act(self.queue.bytes_at(now)) {
@@ -211,26 +214,26 @@ impl<P: Payload> RxLoop<P> {
         }
     }
 
-    /// When a frame next comes round.
+    /// Returns when a frame next comes round.
     #[inline]
     pub(super) const fn next_round(&self) -> Instant {
         self.rounds.poll_timeout()
     }
 
-    /// The frame that comes round next.
+    /// Returns the frame that comes round next.
     #[inline]
     pub(super) fn front(&self) -> Option<&Copied<P>> {
         self.rounds.front().map(|(_, held)| held)
     }
 
-    /// Removes that frame.
+    /// Removes the frame that comes round next.
     #[inline]
     pub(super) fn skip(&mut self) {
         self.rounds.skip(1);
         self.held -= 1;
     }
 
-    /// Takes that frame.
+    /// Takes the frame that comes round next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Copied<P>> {
         let (_, held) = self.rounds.pop()?;
@@ -238,13 +241,14 @@ impl<P: Payload> RxLoop<P> {
         Some(held)
     }
 
-    /// How many frames it holds.
+    /// Returns how many frames the loop holds.
     #[inline]
     pub(super) const fn len(&self) -> usize {
         self.held
     }
 
-    /// After how long all is as it was before: at `then`, when the first of the frames came round. `None` if it is not.
+    /// Returns the time after which the loop equals `before`, but for the time; `None` if the loop differs. The first frame of
+    /// `before` came round at `then`.
     pub(super) fn round_since(&mut self, before: &mut Self, then: Instant) -> Option<Duration> {
         let now = self.next_round();
         let round = now.saturating_since(then);
@@ -255,7 +259,7 @@ impl<P: Payload> RxLoop<P> {
         (are_all && self.queue.is_alike(now, &mut before.queue, then)).then_some(round)
     }
 
-    /// All frames come round later by `delay`.
+    /// Puts off the return of every frame by `delay`.
     pub(super) fn put_off(&mut self, delay: Duration) {
         self.queue.put_off(self.next_round(), delay);
         let frames = self.frames();
@@ -265,7 +269,7 @@ impl<P: Payload> RxLoop<P> {
         }
     }
 
-    /// The frames it holds, each with when it comes round.
+    /// Returns the held frames, each with the time at which the frame comes round.
     fn frames(&self) -> impl Iterator<Item = (Instant, Copied<P>)> + use<P> {
         let mut rounds = self.rounds.clone();
         iter::from_fn(move || rounds.pop())
@@ -276,7 +280,7 @@ impl<P: Payload> RxLoop<P> {
         self.rounds.is_empty()
     }
 
-    /// Bytes in the queue at `now`.
+    /// Returns the bytes in the queue at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         self.queue.bytes_at(now)
     }
@@ -297,7 +301,7 @@ impl<P: Payload> RxLoop<P> {
         self.forgotten
     }
 
-    /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
+    /// Drops every frame in the loop (LG-30). The port stays busy with the frame in service.
     pub(super) fn forget(&mut self, now: Instant) {
         self.queue.forget(now);
         self.forgotten += self.held as u64;
@@ -329,8 +333,8 @@ impl<P: Payload> RxMemory<P> {
         }
     }
 
-    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy
-    /// of one that is held is not kept.
+    /// Holds a frame until its turn comes, or drops the frame when there is no room (LG-34). A second copy of a held frame is not
+    /// kept.
     pub(super) fn hold(&mut self, held: Copied<P>) {
         while let Some(other) = self.slot(held.position) {
             if other.position == held.position {
@@ -366,8 +370,7 @@ impl<P: Payload> RxMemory<P> {
         self.slots[self.index(position)]
     }
 
-    /// Doubles the memory. Positions are 17 bits long, so it stops at 2^17 slots, where no two
-    /// positions share one.
+    /// Doubles the memory, at most to 2^17 slots. Positions have 17 bits, so no two positions then share a slot.
     #[cold]
     fn grow(&mut self) {
         let slots = vec![None; 2 * self.slots.len()];
@@ -398,7 +401,7 @@ impl<P: Payload> RxMemory<P> {
         self.forgotten
     }
 
-    /// Drops everything (LG-30).
+    /// Drops every frame (LG-30).
     pub(super) fn forget(&mut self) {
         self.forgotten += self.slots.iter().flatten().count() as u64;
         self.slots.fill(None);

@@ -1,4 +1,4 @@
-//! Takes in frames that arrive one behind another in one loop, as long as nothing is missing.
+//! The receiving switch takes in trains of frames while no rare event is due.
 
 use super::{DEQUEUE, ReceivingSwitch, RxBuffer};
 use crate::kernel::Trains;
@@ -8,8 +8,9 @@ use lossylink_core::engine::linkguardian::Backpressure;
 use lossylink_core::time::Instant;
 
 impl<P: Payload> ReceivingSwitch<P> {
-    /// Takes in the new frames that arrive by `until`, and lets those go on that come round by then, as long as nothing is
-    /// missing and nothing rarer comes of it. Nothing rarer is due by then. Says when the last of them came; `None` if none did.
+    /// Takes in the new frames that arrive by `until`, and the frames that come round by then. No rare event is due by then, and
+    /// none follows from these frames. Returns when the last frame came; `None` if none did. Equals [`ReceivingSwitch::receive`]
+    /// and [`ReceivingSwitch::come_round`] of each.
     #[inline]
     pub(super) fn take_trains(
         &mut self,
@@ -29,19 +30,21 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Whether the first of what comes round, and of what arrives at `arrival`, may be held as the one before it was.
+    /// Whether the next frame, which comes round or arrives at `arrival`, extends the newest run of the reorder queue
+    /// (`PortQueue::goes_on`).
     #[inline]
     fn may_turn(&self, arrival: Instant) -> bool {
         matches!(&self.buffer, RxBuffer::Loop(buffer) if buffer.goes_on(self.round.min(arrival)))
     }
 
-    /// Holds the new frames that arrive in sequence by `until`, and lets all that comes round by then go on or round again, as long
-    /// as something is awaited.
+    /// Holds the new frames that arrive in sequence by `until`, while a position is awaited. A frame that comes round by then is
+    /// forwarded in its turn, or sent on another round. Equals [`ReceivingSwitch::receive`] and [`ReceivingSwitch::come_round`] of
+    /// each.
     #[inline(never)]
     fn turn(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
         let acts_from_bytes = match &self.backpressure {
-            // What enters behind the others changes nothing about when they leave.
+            // A frame at the end of the queue changes no other frame's departure.
             Some(backpressure) if self.agenda.get(DEQUEUE).is_never() => backpressure.acts_from(),
             _ => u64::MAX,
         };
@@ -84,7 +87,8 @@ impl<P: Payload> ReceivingSwitch<P> {
         latest
     }
 
-    /// Takes in the new frames that arrive in sequence by `until`, if nothing waits for its turn: each goes on.
+    /// Forwards the new frames that arrive in sequence by `until`, if no frame is held. Equals [`ReceivingSwitch::receive`] of
+    /// each.
     #[inline]
     fn pass_on(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let waits = matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0);
@@ -114,8 +118,8 @@ impl<P: Payload> ReceivingSwitch<P> {
         latest
     }
 
-    /// Holds the new frames that arrive by `until`, if they come in sequence, as long as all that is held before them comes round in
-    /// its turn and some of it is still there.
+    /// Holds the new frames that arrive in sequence by `until`, while each held frame comes round in its turn and one of them is
+    /// still in the loop. Equals [`ReceivingSwitch::receive`] of each.
     #[inline]
     fn hold_trains(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
@@ -150,7 +154,8 @@ impl<P: Payload> ReceivingSwitch<P> {
         latest
     }
 
-    /// Lets go on what comes round by `until`, if all of it comes in its turn. Nothing arrives by then.
+    /// Forwards the frames that come round by `until`, if each comes round in its turn. No frame arrives by then. Equals
+    /// [`ReceivingSwitch::come_round`] of each.
     #[inline]
     fn let_go(&mut self, until: Instant) -> Option<Instant> {
         if self.round > until {

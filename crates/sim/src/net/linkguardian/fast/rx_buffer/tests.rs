@@ -1,4 +1,4 @@
-//! What waits for its turn, beside the same frame by frame.
+//! The reorder buffer in trains is compared with the reorder buffer frame by frame.
 
 use super::*;
 use crate::config::switch_profile;
@@ -61,14 +61,14 @@ proptest! {
     }
 }
 
-/// A loop at 100 Gb/s, and how long it takes for one of the frames of [`held`].
+/// Builds a loop at 100 Gb/s. Returns the loop, and the time that one of the frames of [`held`] takes.
 fn rx_loop() -> (RxLoop<u32>, Duration) {
     let rate = LineRate::new(BitRate::from_gbps(100));
     let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
     (RxLoop::new(&timing, Cells::new(80), 1_000_000), rate.serialisation(held(0).frame.octets))
 }
 
-// LG-23: five frames were there at the most, of which three still wait. Each takes 1520 bytes of cells.
+// LG-23: the queue held at most five frames, of which three still wait. Each frame takes 1520 bytes of cells.
 #[test]
 fn a_sequence_is_held_below_backpressure_and_the_high_water_mark() {
     let (mut buffer, serialisation) = rx_loop();
@@ -85,7 +85,7 @@ fn a_sequence_is_held_below_backpressure_and_the_high_water_mark() {
     }
 }
 
-// LG-20: the line of the loop is idle before each of them, and one before them is still on its way round.
+// LG-20: each frame finds the line of the loop idle, and a frame before is still on its way round.
 #[test]
 fn a_sequence_is_held_behind_a_gap() {
     let (mut buffer, serialisation) = rx_loop();
@@ -107,7 +107,7 @@ fn a_sequence_is_held_behind_a_gap() {
     }
 }
 
-/// How far frames are apart: mostly about as far as one takes on the line, and often just as far.
+/// Draws the distance of two frames: mostly close to the time that a frame takes on the line, and often equal to that time.
 fn spacing() -> impl Strategy<Value = Duration> {
     let (_, serialisation) = rx_loop();
     prop_oneof![
@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// What the loop holds: its frames by when they come round, its queue, and what it knows of their turns.
+/// Returns the state of the loop as text: the frames by the time at which they come round, the queue, and the counts.
 fn state(buffer: &RxLoop<u32>) -> String {
     format!("{:?} {:?} {:?}", buffer.rounds.members(), buffer.queue, (buffer.in_turn, buffer.held))
 }
@@ -259,7 +259,7 @@ fn frames_turn_together() {
     assert!(delivered.is_empty());
 }
 
-// LG-20: what arrives behind the last that was awaited goes on, and is for others to take.
+// LG-20: a frame that arrives behind the last awaited frame is left to the caller.
 #[test]
 fn frames_turn_as_long_as_one_is_awaited() {
     let (mut buffer, serialisation) = rx_loop();

@@ -1,8 +1,7 @@
 //! The queue of a recirculation port: when a frame that enters leaves, and how much waits.
 //!
-//! Frames of one size that leave one behind another are one entry of the account. How many of them still wait follows from the
-//! time, so that nothing is to be done when one leaves. Whether one more fills the queue as never before is a comparison of
-//! times, too.
+//! Frames of one size that leave one behind another are one run. The number of frames of a run that still wait follows from the
+//! time, so a departure costs nothing. Whether one more frame raises the high-water mark is a comparison of times, too.
 
 use super::timing::Timing;
 use crate::kernel::{Ring, Train};
@@ -10,22 +9,22 @@ use crate::net::frame::GAP_OCTETS;
 use crate::net::{Cells, LineRate};
 use lossylink_core::time::{Duration, Instant};
 
-/// When a frame stops to count as waiting.
+/// The time at which a frame stops to count as waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// When it begins to leave: one that leaves as it enters never waits.
+    /// The time at which its first bit leaves. A frame that finds the line idle never waits.
     UntilItLeaves,
-    /// Just after that: whoever looks as it begins to leave still counts it.
+    /// The time just after its first bit has left. A look at that instant still counts the frame.
     WhileItLeaves,
 }
 
-/// Frames that a queue has room for which is certain not to fill.
+/// The number of frames that a queue must still have room for, to be certain not to fill.
 const SPARE_FRAMES: u64 = 2;
 
-/// Frames of one size that leave one behind another.
+/// A run: frames of one size that leave one behind another.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
-    /// When the first stops to count, and when one behind the last would.
+    /// The times at which the first frame stops to count, and at which a frame behind the last would.
     first: Instant,
     end: Instant,
     octets: u32,
@@ -34,36 +33,36 @@ struct Run {
 }
 
 impl Run {
-    /// How many of them count at `now`.
+    /// Returns how many frames of the run count at `now`.
     #[inline]
     fn count_at(&self, now: Instant) -> u64 {
         let from = self.first.max(now + Duration::from_ps(1));
         if from >= self.end { 0 } else { (self.end - from).as_ps() / self.serialisation.as_ps() }
     }
 
-    /// Those of them that count at `now`.
+    /// Returns the frames of the run that count at `now`.
     #[inline]
     fn from(self, now: Instant) -> Self {
         Self { first: self.end - self.serialisation * self.count_at(now), ..self }
     }
 
-    /// They leave later by `delay`.
+    /// Returns the run put off by `delay`.
     fn later(self, delay: Duration) -> Self {
         Self { first: self.first + delay, end: self.end + delay, ..self }
     }
 
-    /// Their space.
+    /// Returns the buffer space of the frames that count at `now`.
     #[inline]
     fn bytes_at(&self, now: Instant) -> u64 {
         self.count_at(now) * self.space
     }
 }
 
-/// A depth of the queue, beside frames like the newest.
+/// A depth of the queue, in bytes and in time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
     bytes: u64,
-    /// The time that as many of these frames take as fit in it.
+    /// The serialisation time of the frames of the newest run that fit in `bytes`.
     span: Duration,
 }
 
@@ -73,15 +72,15 @@ pub(super) struct PortQueue {
     rate: LineRate,
     cells: Cells,
     limit_bytes: u64,
-    /// From when a frame begins to leave until it stops to count.
+    /// The time from the first bit of a frame until the frame stops to count.
     lag: Duration,
     busy_until: Instant,
-    /// Frames that count, some of which may have left since: the newest, and those before them.
+    /// The runs that count, some frames of which may have left: the newest run, and the runs before.
     newest: Run,
     older: Ring<Run>,
-    /// The space of the older ones, as far as they counted when somebody last asked.
+    /// The buffer space of the older runs, as of the last look.
     older_bytes: u64,
-    /// The most that was ever in the queue.
+    /// The highest depth that the queue ever had.
     high_water: Level,
     dropped: u64,
 }
@@ -106,14 +105,15 @@ impl PortQueue {
         }
     }
 
-    /// Whether a frame of `octets` that enters at `now` follows the one before it as that one does.
+    /// Whether a frame of `octets` that enters at `now` extends the newest run, and no older run counts.
     #[inline(always)]
     pub(super) fn goes_on(&self, now: Instant, octets: u32) -> bool {
         let Run { end, octets: newest, .. } = self.newest;
         octets == newest && now.max(self.busy_until) + self.lag == end && self.older.is_empty()
     }
 
-    /// A frame of `octets` enters at `now`: when it has left, `None` if there is no room for it (LG-34).
+    /// A frame of `octets` enters at `now`. Returns when the frame has left; `None` if the queue has no room for it (LG-34). Equals
+    /// `Recirculation::enter` of the plain model, which returns when the frame begins to leave.
     #[inline(always)]
     pub(super) fn enter(&mut self, now: Instant, octets: u32) -> Option<Instant> {
         if self.busy_until <= now && self.lag == Duration::ZERO {
@@ -124,11 +124,11 @@ impl PortQueue {
         if left.is_some() { left } else { self.enter_apart(now, octets) }
     }
 
-    /// The same if the frame follows the one before it as that one does, and the queue then holds no more than `level`, which
-    /// is no more than it ever held. Otherwise `None`, and nothing has happened.
+    /// A frame of `octets` enters at `now`, if the frame extends the newest run and the queue then holds at most `level`, which is
+    /// no more than the high-water mark. Equals [`PortQueue::enter`]. Otherwise returns `None`, and nothing has happened.
     #[inline(always)]
     pub(super) fn enter_below(&mut self, now: Instant, octets: u32, level: Level) -> Option<Instant> {
-        // As many as fit in the level would be there if the first of so many still counted.
+        // The frame fits below the level exactly if the run ends at most the span of the level after `now`.
         if !self.goes_on(now, octets) || self.newest.end > now + level.span {
             return None;
         }
@@ -139,7 +139,8 @@ impl PortQueue {
         Some(self.busy_until)
     }
 
-    /// The same of the first frames of a train of `octets` that enters, as many as do so without a break: when they have left.
+    /// The first frames of a train of `octets` enter, as many as extend the newest run below `level`. Returns when they have left.
+    /// Equals [`PortQueue::enter_below`] of each.
     #[inline]
     pub(super) fn enter_train_below(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
         if !self.goes_on(train.first, octets) || self.newest.end > train.first + level.span {
@@ -151,7 +152,7 @@ impl PortQueue {
         let count = if train.count == 1 || train.spacing == serialisation {
             train.count
         } else if train.spacing > serialisation {
-            // The line must not run idle before the next one comes.
+            // The line must stay busy until the next frame comes.
             let ahead = (start - train.first).as_ps() / (train.spacing - serialisation).as_ps();
             train.count.min(u32::try_from(ahead + 1).unwrap_or(u32::MAX))
         } else {
@@ -164,7 +165,8 @@ impl PortQueue {
         Some(Train { first: start + serialisation, spacing: serialisation, count, ..train })
     }
 
-    /// The same of those that find the line idle, if they are as large as the frame before them.
+    /// The first frames of a train enter that find the line idle, if they are as large as the frame before. Returns when they have
+    /// left. Equals [`PortQueue::enter`] of each.
     #[inline]
     pub(super) fn enter_train_idle(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
         let serialisation = self.newest.serialisation;
@@ -173,7 +175,7 @@ impl PortQueue {
             return None;
         }
         let train = if train.spacing >= serialisation { train } else { train.up_to(1) };
-        // Of those that leave without a break the first begins the run; otherwise each is one by itself.
+        // Frames that leave without a break are one run. Otherwise each frame is a run by itself.
         let begins = if train.spacing > serialisation { train.last() } else { train.first };
         self.newest.first = begins + self.lag;
         self.newest.end = train.last() + self.lag + serialisation;
@@ -181,7 +183,8 @@ impl PortQueue {
         Some(train.from(train.first + serialisation))
     }
 
-    /// The same of frames none of which waits, or up to as much as the queue ever held.
+    /// The first frames of a train enter, as many as find the line free or stay below the high-water mark. Returns when they have
+    /// left. Equals [`PortQueue::enter`] of each.
     #[inline]
     pub(super) fn enter_train(&mut self, train: Train, octets: u32) -> Option<Train> {
         if self.busy_until <= train.first && self.lag == Duration::ZERO {
@@ -193,19 +196,19 @@ impl PortQueue {
         self.enter_train_below(train, octets, self.high_water)
     }
 
-    /// When a frame that enters at `now` begins to leave.
+    /// Returns when a frame that enters at `now` begins to leave.
     #[inline]
     pub(super) fn next_start(&self, now: Instant) -> Instant {
         self.busy_until.max(now)
     }
 
-    /// Frames passed that found the line free, the last of which has left at `until`.
+    /// Notes that frames found the line free and left, the last of them at `until`.
     #[inline]
     pub(super) fn pass(&mut self, until: Instant) {
         self.busy_until = self.busy_until.max(until);
     }
 
-    /// Whether it is at `now` what `before` was at `then`, but for the time: then all goes on as it did.
+    /// Whether the queue at `now` equals `before` at `then`, but for the time, so that both go on alike.
     pub(super) fn is_alike(&mut self, now: Instant, before: &mut Self, then: Instant) -> bool {
         let wait = self.next_start(now) - now;
         wait == before.next_start(then) - then
@@ -213,7 +216,7 @@ impl PortQueue {
             && self.waiting(now) == before.waiting(then)
     }
 
-    /// The runs that count at `now`: how long until they stop to, and their octets.
+    /// Returns the runs that count at `now`: the times until the first and the last frame stop to count, and the octets.
     fn waiting(&mut self, now: Instant) -> Vec<(Duration, Duration, u32)> {
         self.expire_older(now);
         let older = (0..self.older.len()).filter_map(|place| self.older.get(place).copied());
@@ -221,7 +224,7 @@ impl PortQueue {
         counting.map(|run| (run.first - now, run.end - now, run.octets)).collect()
     }
 
-    /// All that is in it at `now` leaves later by `delay`.
+    /// Puts off every frame in the queue at `now` by `delay`.
     pub(super) fn put_off(&mut self, now: Instant, delay: Duration) {
         self.expire_older(now);
         let is_counting = self.newest.count_at(now) > 0;
@@ -235,13 +238,13 @@ impl PortQueue {
         self.busy_until += delay;
     }
 
-    /// How long a frame takes on the line.
+    /// Returns how long a frame takes on the line.
     #[inline]
     pub(super) fn serialisation(&self, octets: u32) -> Duration {
         self.rate.serialisation(octets)
     }
 
-    /// A frame that does not follow the one before it, or may fill the queue as never before.
+    /// A frame enters that begins a new run, or may raise the high-water mark.
     #[inline(never)]
     fn enter_apart(&mut self, now: Instant, octets: u32) -> Option<Instant> {
         let space = self.cells.space(octets - GAP_OCTETS);
@@ -267,8 +270,8 @@ impl PortQueue {
         Some(self.busy_until)
     }
 
-    /// The size of the frames that it holds, if all are of one size, and so many that it stays below `bytes` with a few more of
-    /// them.
+    /// Returns the size of the frames in the queue, if all have one size and the depth stays below `bytes` with [`SPARE_FRAMES`]
+    /// more of them.
     #[inline]
     pub(super) fn is_below(&self, now: Instant, bytes: u64) -> Option<u32> {
         let newest = &self.newest;
@@ -276,20 +279,20 @@ impl PortQueue {
         is_below.then_some(newest.octets)
     }
 
-    /// The most that it ever held, or just less than `bytes` if that is less.
+    /// Returns the high-water mark, or the depth just below `bytes` if that is less.
     #[inline]
     pub(super) fn level_below(&self, bytes: u64) -> Level {
         if self.high_water.bytes < bytes { self.high_water } else { self.level(bytes.saturating_sub(1)) }
     }
 
-    /// A depth of `bytes`, beside the frames that are the newest now.
+    /// Returns a depth of `bytes` for frames of the newest run.
     #[inline]
     pub(super) fn level(&self, bytes: u64) -> Level {
         let frames = bytes.checked_div(self.newest.space).unwrap_or(0);
         Level { bytes, span: self.newest.serialisation * frames }
     }
 
-    /// When the next of the frames that count at `now` begins to leave; never, if none does.
+    /// Returns when the next of the frames that count at `now` begins to leave; never, if no frame counts.
     pub(super) fn next_leave(&mut self, now: Instant) -> Instant {
         self.expire_older(now);
         let newest = self.newest.from(now);
@@ -297,8 +300,8 @@ impl PortQueue {
         next.map_or(Instant::NEVER, |run| run.first - self.lag)
     }
 
-    /// When the first of the frames that count at `now` begins to leave beside which no more than `bytes` wait, itself included, if
-    /// none enters meanwhile, or the last if there is none such. It may be one of those before if they are of several sizes.
+    /// Returns the first departure at which at most `bytes` wait, the departing frame included, if no frame enters meanwhile.
+    /// Without one, returns the last departure. With frames of several sizes the result may be earlier.
     pub(super) fn next_leave_below(&mut self, now: Instant, bytes: u64) -> Instant {
         let next = self.next_leave(now);
         if next.is_never() || !self.older.is_empty() {
@@ -308,7 +311,7 @@ impl PortQueue {
         next + serialisation * self.newest.count_at(now).saturating_sub((bytes / space).max(1))
     }
 
-    /// Bytes that wait at `now`, which never goes back.
+    /// Returns the bytes that wait at `now`, which never goes back.
     #[inline]
     pub(super) fn bytes_at(&mut self, now: Instant) -> u64 {
         if !self.older.is_empty() {
@@ -317,7 +320,7 @@ impl PortQueue {
         self.older_bytes + self.newest.bytes_at(now)
     }
 
-    /// Lets go of the older ones that do not count any more at `now`.
+    /// Removes the older frames that do not count at `now`.
     #[cold]
     fn expire_older(&mut self, now: Instant) {
         while let Some(run) = self.older.front_mut() {
@@ -341,12 +344,12 @@ impl PortQueue {
         self.high_water = self.level(bytes);
     }
 
-    /// Frames that found no room.
+    /// Returns how many frames found no room.
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Forgets what waits.
+    /// Removes every frame that waits. The line stays busy as long as before.
     pub(super) fn clear(&mut self) {
         self.newest = Run::default();
         self.older.clear();
@@ -354,8 +357,8 @@ impl PortQueue {
         self.high_water = self.level(self.high_water.bytes);
     }
 
-    /// The same at `now`, and with it the time that the line would have taken for it. The line stays busy with the frame in
-    /// service.
+    /// Removes every frame that waits at `now`, and the time that these frames would have taken. The line stays busy with the frame
+    /// in service.
     pub(super) fn forget(&mut self, now: Instant) {
         let next = self.next_leave(now);
         self.busy_until = self.busy_until.min(next);

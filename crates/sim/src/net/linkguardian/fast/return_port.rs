@@ -1,5 +1,4 @@
-//! The port toward the sender: one line for the frames of the hosts and for those of the protection
-//! (LG-37).
+//! The port toward the sender: one line for the frames of the hosts and the frames of the protection (LG-37).
 //!
 //! ```text
 //!  notifications -- notification_port --> [urgent ]
@@ -8,9 +7,9 @@
 //!  register --> circulating explicit ACK  [lowest ]
 //! ```
 //!
-//! A frame of the hosts that finds the line idle leaves at once, without an event. The owner looks at two deadlines,
-//! when something waits for its time or for the line, and when the explicit ACK may leave: it calls
-//! [`ReturnPort::serve`] and [`ReturnPort::send_ack`] then, in this order on a tie.
+//! A frame of the hosts that finds the line idle leaves at once, without an event. The port has two deadlines. The owner calls
+//! [`ReturnPort::serve`] at [`ReturnPort::poll_timeout`], and [`ReturnPort::send_ack`] at [`ReturnPort::poll_ack`], in this order
+//! on a tie.
 
 mod ack_train;
 
@@ -38,7 +37,7 @@ pub(super) struct ReturnPort<P: Payload> {
     updates: Trains<Update>,
     register: Acknowledgement,
     ack_packet: Circulating,
-    /// How often each notification, pause and resume is sent (LG-46).
+    /// The number of copies of each notification, pause and resume (LG-46).
     pub(super) control_copies: u8,
     /// Notifications and pauses on their way to the port.
     notifications: Pipe<ControlFrame>,
@@ -96,19 +95,19 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// When a frame next reaches the port or leaves it, the explicit ACK apart.
+    /// Returns when a frame next reaches the port or leaves it, the explicit ACK apart.
     pub(super) const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// When a notification or a pause that has been decided may leave, at the earliest; never, if there is none.
+    /// Returns the earliest time at which a notification or a pause that has been decided may leave; never, if there is none.
     #[inline]
     pub(super) fn next_control(&self) -> Instant {
         let waits = if self.urgent.is_empty() { Instant::NEVER } else { self.busy_until };
         waits.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout())
     }
 
-    /// When the explicit ACK may leave next.
+    /// Returns when the explicit ACK may leave next.
     #[inline]
     pub(super) const fn poll_ack(&self) -> Instant {
         self.ack_due
@@ -124,7 +123,7 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// A loss is to be told (LG-13).
+    /// A notification starts on its way to the port (LG-13).
     pub(super) fn notify(&mut self, now: Instant, notification: Notification) {
         let at = now + self.timing.notification_port;
         self.notifications.push(at, ControlFrame::Notification(notification));
@@ -137,7 +136,7 @@ impl<P: Payload> ReturnPort<P> {
         self.schedule();
     }
 
-    /// What was decided at `now` changes the acknowledgement register (LG-15).
+    /// A decision at `now` changes the acknowledgement register (LG-15). Equals `ReturnPort::update` of the plain model.
     #[inline(always)]
     pub(super) fn update(&mut self, now: Instant, update: AckUpdate) {
         self.updates.push_apart(now + self.timing.ack_register, Update(update));
@@ -146,7 +145,8 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// The same of each frame of a train that was taken in, the first of them at `first`.
+    /// Each frame of the train `decided` changes the acknowledgement register, to position `first` at first. Equals
+    /// [`ReturnPort::update`] of each.
     #[inline(always)]
     pub(super) fn update_train(&mut self, decided: Train, first: Position) {
         let effective = Train { step: 1, ..decided.from(decided.first + self.timing.ack_register) };
@@ -156,18 +156,18 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// Whether no loss is on its way to the sender (LG-36).
+    /// Whether no notification is on its way to the sender (LG-36).
     pub(super) const fn has_no_notification(&self) -> bool {
         self.notifications.is_empty() && self.urgent.is_empty()
     }
 
-    /// The register and the packet of the explicit ACK, if nothing waits or is to be said.
+    /// Returns the register and the packet of the explicit ACK, if no frame waits and no acknowledgement is due.
     pub(super) fn idle_state(&self) -> Option<(Acknowledgement, Circulating)> {
         let is_idle = self.has_no_notification() && self.normal.is_empty() && !self.register.is_pending();
         (is_idle && self.updates.is_empty()).then(|| (self.register.clone(), self.ack_packet))
     }
 
-    /// The port comes to rest like this.
+    /// Sets the state of an idle port ([`ReturnPort::idle_state`]).
     pub(super) fn restore(&mut self, busy_until: Instant, register: Acknowledgement, packet: Circulating) {
         (self.busy_until, self.register, self.ack_packet) = (busy_until, register, packet);
     }
@@ -179,7 +179,7 @@ impl<P: Payload> ReturnPort<P> {
         self.ack_due = Instant::NEVER;
     }
 
-    /// The frames of the hosts that wait leave one behind the other, each with an ACK if one is due. Returns when the line is free.
+    /// Sends the waiting frames of the hosts one behind the other, each with an ACK if one is due. Returns when the line is free.
     pub(super) fn leave(mut self, wire: &mut BackwardWire<P>) -> Instant {
         while let Some(frame) = self.normal.pop() {
             self.send(self.busy_until, frame, wire);
@@ -187,10 +187,11 @@ impl<P: Payload> ReturnPort<P> {
         self.busy_until
     }
 
-    /// Takes in what reaches the port, and sends what the line has room for: control first (LG-29).
+    /// Takes in the control frames that have reached the port, and sends the frames that the line has room for: control first
+    /// (LG-29). Equals `ReturnPort::serve` of the plain model.
     #[cold]
     pub(super) fn serve(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        // Copies leave one behind the other: nothing overtakes the last of them (LG-26, LG-46).
+        // The copies of a control frame leave one behind the other: nothing overtakes the last copy (LG-26, LG-46).
         let copies = 0..self.control_copies;
         for way in [&mut self.notifications, &mut self.requests] {
             way.drain_due(now, |_, frame| copies.clone().for_each(|_| self.urgent.push(frame)));
@@ -213,7 +214,7 @@ impl<P: Payload> ReturnPort<P> {
         self.due = service.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout());
     }
 
-    /// A frame of the hosts leaves; it takes an ACK along if one is due (LG-17).
+    /// A frame of the hosts leaves, with an ACK if one is due (LG-17).
     fn send(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
         self.apply_updates(now);
         let ack = self.register.poll();
@@ -245,7 +246,8 @@ impl<P: Payload> ReturnPort<P> {
         self.see(now, arrives, || shown::control(&frame));
     }
 
-    /// Sends the explicit ACKs that may leave by `until`; says when the last of them did. Nothing else leaves by then.
+    /// Sends the explicit ACKs that may leave by `until`. No other frame leaves by then. Equals [`ReturnPort::send_ack`] of each.
+    /// Returns when the last ACK left.
     pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let mut latest = Instant::ZERO;
         while self.ack_due <= until {
@@ -258,12 +260,13 @@ impl<P: Payload> ReturnPort<P> {
         latest
     }
 
-    /// The same up to the first that may be lost: as [`ReturnPort::send_ack`] of each.
+    /// Sends the explicit ACKs that may leave by `until`, up to the first that may be lost. Equals [`ReturnPort::send_ack`] of
+    /// each. Returns when the last ACK left.
     #[inline(always)]
     fn send_clear_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let serialisation = self.timing.rate_back.serialisation(MINIMUM_OCTETS);
         let flight = serialisation + self.timing.control_return;
-        // A packet that comes round while its last copy still leaves goes round again if nothing is to be said by then.
+        // With a shorter period the packet would come round while its last ACK still leaves, and would find the line busy.
         let leaves_at_once = self.ack_packet.period() >= serialisation;
         let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
         let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
@@ -310,7 +313,8 @@ impl<P: Payload> ReturnPort<P> {
         latest
     }
 
-    /// The circulating ACK is back. It leaves when nothing else waits and something is to be said.
+    /// The circulating ACK is back. The ACK leaves when the line is free and an acknowledgement is due. Equals
+    /// `ReturnPort::send_ack` of the plain model.
     #[inline(always)]
     pub(super) fn send_ack(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.busy_until > now {
@@ -327,7 +331,7 @@ impl<P: Payload> ReturnPort<P> {
         self.schedule_ack(now);
     }
 
-    /// Brings the register up to date; what it held before is forgotten.
+    /// Applies the newest update that has reached the register by `now`. An older update leaves no trace.
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
         if let Some(newest) = self.updates.take_newest_due(now) {
@@ -335,13 +339,13 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// The register as it is at `now`.
+    /// Returns the register as of `now`.
     pub(super) fn register(&mut self, now: Instant) -> Acknowledgement {
         self.apply_updates(now);
         self.register.clone()
     }
 
-    /// When the circulating ACK finds something to say and the line free.
+    /// Finds when the circulating ACK next comes round with an acknowledgement due and the line free.
     #[inline]
     fn schedule_ack(&mut self, now: Instant) {
         let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
@@ -353,7 +357,7 @@ impl<P: Payload> ReturnPort<P> {
         self.ack_due = next;
     }
 
-    /// Shows a frame that leaves.
+    /// Shows a frame that leaves to the tap.
     #[inline]
     fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
         if !self.tap.is_open() {

@@ -1,4 +1,4 @@
-//! The queue of a recirculation port beside a list of its frames.
+//! The queue of a recirculation port is compared with a list of its frames.
 
 use super::*;
 use crate::config::switch_profile;
@@ -6,10 +6,10 @@ use lossylink_core::units::BitRate;
 use proptest::prelude::*;
 
 const CELL_BYTES: u64 = 80;
-/// Room for seven of the largest of the usual frames, exactly.
+/// The buffer has room for exactly seven frames of the largest usual size.
 const LIMIT_BYTES: u64 = 11_200;
 
-/// The queue as a list: when each frame that was taken begins to leave, and its space.
+/// The model: when each frame that entered begins to leave, and its buffer space.
 struct Model {
     timing: Timing,
     counts: Counts,
@@ -38,7 +38,7 @@ impl Model {
         self.waiting(now).map(|&(start, _)| start).next().unwrap_or(Instant::NEVER)
     }
 
-    /// The first that leaves beside which no more than so many bytes wait, or the last.
+    /// Returns the first departure at which at most `bytes` wait, or the last departure.
     fn next_leave_below(&self, now: Instant, bytes: u64) -> Instant {
         let is_below = |&(start, _): &(Instant, u64)| self.bytes_at(start.max(now)) <= bytes;
         let last = self.waiting(now).last().map(|&(start, _)| start);
@@ -58,7 +58,7 @@ impl Model {
         u64::from(octets - GAP_OCTETS).div_ceil(CELL_BYTES) * CELL_BYTES
     }
 
-    /// What the queue would hold if a frame entered, which does not wait on an idle line.
+    /// Returns the depth if a frame entered. A frame that finds the line idle does not wait.
     fn bytes_with(&self, now: Instant, octets: u32) -> u64 {
         let waits = self.busy_until > now || self.counts == Counts::WhileItLeaves;
         if waits { self.bytes_at(now) + Self::space(octets) } else { 0 }
@@ -83,13 +83,13 @@ impl Model {
         self.newest = None;
     }
 
-    /// Whether the newest frame is of so many octets, and the line is busy with it up to now at the least.
+    /// Whether the newest frame has `octets`, and keeps the line busy at least up to `now`.
     fn goes_on(&self, now: Instant, octets: u32) -> bool {
         self.busy_until >= now && self.newest == Some(octets)
     }
 }
 
-/// When the next thing happens: so long after the last, or so close to when the line is free.
+/// The time of the next step: a time after the last step, or a time close to the end of the line's work.
 #[derive(Clone, Copy, Debug)]
 enum When {
     After(u64),
@@ -101,7 +101,7 @@ enum Step {
     Enter {
         octets: u32,
     },
-    /// As many as a run of calls with one level, below which lie so many bytes more than wait now.
+    /// One level for several calls, which lies this many bytes above the depth.
     Below {
         octets: u32,
         spare: u64,
@@ -173,7 +173,7 @@ fn enter_below(
     Ok(true)
 }
 
-/// Does a step at both; returns when it is over.
+/// Takes a step in the queue and in the model. Returns when the step is over.
 fn step(
     queue: &mut PortQueue,
     model: &mut Model,
@@ -186,7 +186,7 @@ fn step(
             let level = queue.level((model.bytes_at(now) + spare).min(model.high_water));
             let mut at = now;
             for _ in 0..frames {
-                // One that finds the line idle is let in by `enter` alone, where it does not count.
+                // A frame that finds the line idle enters by `enter` alone, if it does not count then.
                 let is_idle = model.counts == Counts::UntilItLeaves && model.busy_until <= at;
                 if is_idle || !enter_below(queue, model, at, octets, level)? {
                     break;
@@ -229,7 +229,7 @@ proptest! {
             let just_after = leaves.saturating_add(Duration::from_ps(1));
             for at in [now, leaves.just_before(), leaves, just_after] {
                 if at >= now && !at.is_never() {
-                    // A look lets go of what has left by then.
+                    // A look removes the frames that have left by then.
                     prop_assert_eq!(queue.clone().bytes_at(at), model.bytes_at(at));
                     prop_assert_eq!(queue.clone().next_leave(at), model.next_leave(at));
                 }
@@ -237,7 +237,7 @@ proptest! {
         }
     }
 
-    // LG-23: no frame that leaves before that finds so little beside it.
+    // LG-23: more bytes wait at every earlier departure.
     #[test]
     fn the_first_that_leaves_beside_few_is_known(steps in steps(), bytes in 0u64..12_000) {
         let (mut queue, mut model) = both(Counts::WhileItLeaves);
@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    // LG-34: a frame that goes on behind others is let in up to the level, and not beyond.
+    // LG-34: a frame that extends a run enters up to the level, and not beyond.
     #[test]
     fn equal_frames_fill_the_queue_up_to_the_level(
         counts in counts(),

@@ -1,4 +1,4 @@
-//! Explicit ACKs that leave one a round of their packet, while the register changes at equal distances.
+//! Explicit ACKs form a train: one leaves each time that the packet comes round, while the register changes at equal distances.
 
 use crate::fast::{Path as Fast, takes};
 use crate::kernel::Train;
@@ -6,28 +6,29 @@ use crate::net::linkguardian::fast::wires::Acks;
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
-/// With so many changes to come at the least a look ahead is worth it.
+/// The least number of coming changes of the register for which a train is worth its arithmetic.
 const FEWEST_CHANGES: u32 = 3;
 
-/// Explicit ACKs one behind another.
+/// A train of explicit ACKs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckTrain {
-    /// When they leave.
+    /// The times at which the ACKs leave.
     pub(super) leave: Train,
-    /// What they say.
+    /// The positions that the ACKs carry.
     pub(super) acks: Acks,
-    /// How many of the changes the last one knows, and what it says.
+    /// The number of changes up to the last ACK, and the position that this ACK carries.
     pub(super) changes: u32,
     pub(super) leading: Position,
-    /// How many of them say that.
+    /// The number of ACKs that carry that position.
     pub(super) times: u8,
 }
 
 impl AckTrain {
-    /// Those that leave by `until`, `most` at the most, the first of them at `start` and one `every` round from then on. The register
-    /// changes as `changes` says, to `position` first, and not otherwise by `until`. The newest change by `start` is one of these,
-    /// of which no ACK tells yet. Each position is said twice unless the next one comes before. `None` if that makes no two ACKs one
-    /// behind another.
+    /// Builds the train of ACKs that leave by `until`, `most` at the most: the first at `start`, and one every `every`.
+    ///
+    /// The register takes `position` at the first of `changes`, one position more at each further change, and no other update by
+    /// `until`. No ACK has carried the newest position by `start`. Each position is sent twice, unless the next one comes before.
+    /// Returns `None` if fewer than two ACKs leave one behind another. Equals [`super::ReturnPort::send_ack`] of each.
     #[inline]
     pub(super) fn new(
         (start, until): (Instant, Instant),
@@ -49,8 +50,9 @@ impl AckTrain {
         let in_time = (end - start).as_ps() / every.as_ps() + 1;
         let mut count = in_time.min(most);
         if step > every * 2 {
-            // The time for which a position has been held as it is first said grows less by what is left of its time after two rounds.
-            // Once it is less than that, there is a third round, in which nothing is said.
+            // A position lasts for `step`, and its two ACKs for two rounds. So from one position to the next, the age of a position
+            // at its first ACK falls by `step - 2 * every`. Once the age is less than this fall, a third round follows the two, in
+            // which no ACK leaves.
             if held >= every {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Explicit ACKs that are sent together are those that are sent one by one.
+//! Explicit ACKs that are sent as trains equal explicit ACKs that are sent one by one.
 
 use super::*;
 use crate::config::switch_profile;
@@ -10,20 +10,20 @@ use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use proptest::prelude::*;
 
-/// What is decided, or comes, before the ACKs are sent once more.
+/// An event at the port before the ACKs are sent once more.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Advance,
-    /// So many frames arrive in sequence, so far apart.
+    /// This many frames arrive in sequence, at this distance.
     AdvanceTrain(u32, u64),
     Notified,
-    /// A loss is told, whose notification holds the line when its time has come.
+    /// A loss is detected, and its notification holds the line when it leaves.
     Notify,
     Frame(u32),
     Nothing,
 }
 
-/// How far apart frames arrive: those of 1541 octets at lines of several rates, and others.
+/// Draws the distance of two frames: frames of 1541 octets at lines of several rates, and others.
 fn apart_ps() -> impl Strategy<Value = u64> {
     prop_oneof![
         3 => prop::sample::select(vec![123_280, 124_590, 493_120, 600_000, 1_200_000, 1_232_800]),
@@ -44,7 +44,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     prop::collection::vec((wait_ns, step), 1..200)
 }
 
-/// A port, and the wire on which it sends.
+/// Builds a port, and the wire on which the port sends.
 fn port(
     profile: &str,
     gbps: u64,
@@ -60,7 +60,7 @@ fn port(
     (ReturnPort::new(timing, packet, 1), BackwardWire::new(Wire::new(loss)))
 }
 
-/// All that is in a port, change by change.
+/// Returns the state of a port as text, change by change.
 fn inside(port: &ReturnPort<u64>) -> String {
     let mut rest = port.clone();
     rest.updates.clear();
@@ -68,7 +68,7 @@ fn inside(port: &ReturnPort<u64>) -> String {
         + &format!("{:?}", port.updates.members())
 }
 
-/// As [`ReturnPort::send_acks`], one by one.
+/// Sends the explicit ACKs one by one. Returns when the last ACK left.
 fn send_each(port: &mut ReturnPort<u64>, until: Instant, wire: &mut BackwardWire<u64>) -> Instant {
     let mut latest = Instant::ZERO;
     while port.poll_ack() <= until {
@@ -78,7 +78,7 @@ fn send_each(port: &mut ReturnPort<u64>, until: Instant, wire: &mut BackwardWire
     latest
 }
 
-/// Sends what may leave by `until`: the rest goes before an ACK of its time. Says when the last ACK left.
+/// Sends the frames that may leave by `until`. Other frames go before an ACK of their time. Returns when the last ACK left.
 fn send_all(
     port: &mut ReturnPort<u64>,
     until: Instant,
@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-// LG-15, LG-17: one entry stands for all that are said of a train, whichever pace is the faster.
+// LG-15, LG-17: one entry stands for all ACKs of a train, whether frames or ACKs are the faster.
 #[test]
 fn acks_of_a_train_are_a_train() {
     for apart_ps in [124_590, 1_232_800] {

@@ -1,4 +1,4 @@
-//! The fast twin beside the model: the same frames at the same times, the same states, the same counts.
+//! The fast twin is compared with the model: equal frames at equal times, equal states, equal counts.
 
 mod world;
 
@@ -19,14 +19,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use world::{Action, Burst, Model, Pace, Twins, World, actions, bursts, frames_of, reaches, worlds};
 
-/// All that comes out of a link by now, in words.
+/// Returns the frames that have come out of a link by now, as text.
 fn outcome(link: &mut impl Model, now: Instant) -> String {
     let delivered: Vec<_> = std::iter::from_fn(|| link.delivered().pop_due(now)).collect();
     let returned: Vec<_> = std::iter::from_fn(|| link.returned().pop_due(now)).collect();
     format!("{delivered:?} {returned:?}")
 }
 
-/// All that whoever asks may see of a link: what waits where, what was carried, what both ends count.
+/// Returns everything that an owner may ask of a link, as text: buffers, traffic, and the counts of both ends.
 fn described(link: &mut impl Model, now: Instant) -> String {
     let (bytes, high_water) = (link.buffer_bytes(now), link.take_rx_high_water(now));
     let queue = link.queue();
@@ -42,19 +42,19 @@ fn assert_alike((fast, model): &mut Twins, now: Instant) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Lets happen in the model all that happens up to and including `now`.
+/// Runs the model up to and including `now`, event by event.
 fn step_to(link: &mut impl Model, now: Instant) {
     while link.poll_timeout() <= now {
         link.advance(link.poll_timeout());
     }
 }
 
-/// Writes down what sets out on the link: when, which way, and what.
+/// Records each frame that leaves on the link: when, in which direction, and its content.
 #[derive(Default)]
 struct Record(RefCell<Vec<(Instant, bool, String)>>);
 
 impl Record {
-    /// In the order of time. At one instant the two directions have nothing to do with each other.
+    /// Returns the frames in order of time. At one instant the two directions are independent.
     fn sorted(&self) -> Vec<(Instant, bool, String)> {
         let mut sights = self.0.take();
         sights.sort_by_key(|&(at, is_forward, _)| (at, is_forward));
@@ -77,8 +77,8 @@ impl Watch<u64> for Record {
     fn begin_flow(&self, _number: u64) {}
 }
 
-/// Runs the fast twin up to `until`, but first its two directions one behind the other, each up to so many percent of the way, as long
-/// as they may go apart.
+/// Runs the fast twin up to `until`, but first its two directions one behind the other, each up to its percentage of the way, as
+/// long as the directions may run apart.
 fn run_apart(
     link: &mut FastLinkGuardianLink<u64>,
     (now, until): (Instant, Instant),
@@ -99,7 +99,7 @@ fn run_apart(
     link.run(until, forward, backward);
 }
 
-/// What a packet generator makes of a link.
+/// Returns the result of a packet generator on a link.
 fn generated(link: &mut impl Model, stress: Stress) -> String {
     let result = stress::run(link, stress, &Control::default());
     let (end, text) = (result.end, format!("{result:?}"));
@@ -109,7 +109,7 @@ fn generated(link: &mut impl Model, stress: Stress) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// LG-3 to LG-47: frames of the hosts come both ways, and the owner does what it may between two turns.
+    /// LG-3 to LG-47: the hosts send frames in both directions, and the owner acts on the link between two turns.
     #[test]
     fn the_twins_carry_the_same_frames(
         world in worlds(),
@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-/// A usual link.
+/// A link with the usual options.
 const WORLD: World = World {
     profile: "tofino1",
     gbps: 100,
@@ -244,7 +244,7 @@ fn the_directions_stay_together_while_a_copy_is_on_its_way() {
     assert!(copies > 0 && apart > 0, "{copies} and {apart} of the instants show nothing");
 }
 
-// LG-33: the frame that fills the window costs the oldest its copy, so the looks before it come first.
+// LG-33: the frame that fills the window costs the oldest its copy, so the looks before that frame come first.
 #[test]
 fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
     let world = World { losses: (0.0, 1.0), ..WORLD };

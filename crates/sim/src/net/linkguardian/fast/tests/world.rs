@@ -1,4 +1,4 @@
-//! Links and traffic to be drawn: every option, losses of both directions, queues and buffers of all sizes.
+//! Random links and random traffic: every option, losses in both directions, queues and buffers of all sizes.
 
 use crate::config::{SwitchProfile, switch_profile};
 use crate::net::linkguardian::fast::FastLinkGuardianLink;
@@ -11,7 +11,7 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 use proptest::prelude::*;
 
-/// Either model of the link, as far as tests build it and ask it.
+/// Either model of the link, with the methods that the tests call.
 pub(super) trait Model: ProtectedLink<u64> + Sized {
     fn build(
         profile: &SwitchProfile,
@@ -63,7 +63,7 @@ model!(FastLinkGuardianLink);
 /// The two models of one link.
 pub(super) type Twins = (FastLinkGuardianLink<u64>, LinkGuardianLink<u64>);
 
-/// How long a burst lasts in the mean, if it is a time: some frames at 100 Gb/s.
+/// The mean length of a burst of losses that lasts a time: some frames at 100 Gb/s.
 pub(super) const FADE: Duration = Duration::from_ns(400);
 
 /// A link on which frames come in long runs, and losses are rare.
@@ -71,7 +71,7 @@ pub(super) const FADE: Duration = Duration::from_ns(400);
 pub(super) struct World {
     pub(super) profile: &'static str,
     pub(super) gbps: u64,
-    /// Rate of the way back in percent of that.
+    /// The rate of the way back, in percent of `gbps`.
     pub(super) back_percent: u64,
     pub(super) options: Options,
     /// Whether buffers and thresholds are so small that frames are dropped and the sender is paused.
@@ -79,7 +79,7 @@ pub(super) struct World {
     /// Whether the queue is so small that frames are dropped, and marked if they can be.
     pub(super) narrow: bool,
     pub(super) losses: (f64, f64),
-    /// Whether losses come in bursts that last a time.
+    /// Whether losses come in bursts whose length is a time.
     pub(super) fades: bool,
     pub(super) seed: u64,
 }
@@ -148,8 +148,8 @@ impl World {
     }
 }
 
-/// So many equal frames, after a wait, one coming a little sooner or later than the line takes for the one before it, or all at
-/// once; some go the other way.
+/// Equal frames after a wait. Each comes a little sooner or later than the line is done with the frame before, or all come at once.
+/// Some bursts go back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     pub(super) wait_ns: u64,
@@ -193,7 +193,7 @@ pub(super) fn bursts() -> impl Strategy<Value = Vec<Burst>> {
     prop_oneof![2 => prop::collection::vec(burst, 1..8), 1 => prop::collection::vec(small, 1..200)]
 }
 
-/// What the owner of the link does between two turns.
+/// An action of the link's owner between two turns.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Action {
     Nothing,
@@ -201,7 +201,7 @@ pub(super) enum Action {
     Leave,
     /// Switches the protection on again, with this advice.
     Protect(Advice),
-    /// Starts both ends over, so few positions ahead that nothing in flight is ahead of them (LG-30).
+    /// Starts both ends over, few enough positions ahead that nothing in flight is ahead of them (LG-30).
     Synchronise(u32),
 }
 
@@ -217,7 +217,7 @@ pub(super) fn actions() -> impl Strategy<Value = Vec<Action>> {
 }
 
 impl Action {
-    /// Does it. Returns whether the protection has left.
+    /// Takes the action. Returns whether the protection has left.
     pub(super) fn on(self, link: &mut impl Model, now: Instant) -> bool {
         match self {
             Self::Nothing => false,
@@ -234,7 +234,7 @@ impl Action {
     }
 }
 
-/// The frames of these bursts, each with when it comes and whether it goes back.
+/// Returns the frames of these bursts, each with the time at which it comes and whether it goes back.
 pub(super) fn frames_of(bursts: &[Burst], rate: LineRate) -> Vec<(Instant, bool, Frame<u64>)> {
     let (mut at, mut frames) = (Instant::ZERO, Vec::new());
     for burst in bursts {
@@ -254,7 +254,7 @@ pub(super) fn frames_of(bursts: &[Burst], rate: LineRate) -> Vec<(Instant, bool,
     frames
 }
 
-/// How far a turn goes: so long, or so close to when a frame comes, so many frames from now.
+/// The length of a turn: a time, or up to a time close to the arrival of a frame, some frames from now.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reach {
     Time(u64),
@@ -271,7 +271,7 @@ pub(super) fn reaches() -> impl Strategy<Value = Vec<Reach>> {
 }
 
 impl Reach {
-    /// The end of a turn from `now` on, beyond which these frames come.
+    /// Returns the end of a turn that begins at `now`, after which these frames come.
     pub(super) fn end(self, now: Instant, mut frames: impl Iterator<Item = Instant>) -> Instant {
         let (ns, near) = match self {
             Self::Time(ns) => (ns, None),

@@ -1,4 +1,4 @@
-//! From a blueprint and a user's options to a link.
+//! The options and the link that follow from a blueprint and a user's choices.
 
 use super::timing::{HEADER_OCTETS, Timing};
 use super::{LinkGuardianLink, Options};
@@ -10,7 +10,7 @@ use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
 impl Options {
-    /// What `chosen` means on the link of `plan`.
+    /// Returns the options that `chosen` gives on the link of `plan`.
     pub fn of(plan: &Blueprint, chosen: &LinkGuardian) -> Self {
         let (backpressure, deduplicate) = match chosen.mode {
             Mode::Ordered { backpressure } => (backpressure, false),
@@ -26,22 +26,22 @@ impl Options {
     }
 }
 
-/// The copies that the rule gives on the link of `plan` for a target (LG-19).
+/// Returns the number of copies that the rule gives on the link of `plan` for a target (LG-19).
 pub fn advised_copies(plan: &Blueprint, target: f64) -> u8 {
     copies_under(&plan.law, &gaps(plan, true), target)
 }
 
-/// The copies of control frames that the rule gives on the link of `plan` for a target (LG-46).
+/// Returns the number of copies of control frames that the rule gives on the link of `plan` for a target (LG-46).
 pub fn advised_control_copies(plan: &Blueprint, target: f64) -> u8 {
     control_copies_under(&plan.control_law, target)
 }
 
-/// What lies between the frame that shows a run of losses and the first copy, in full frames on a busy line, for
-/// runs of one frame, of two and so on.
+/// Returns the gap between the frame that shows a run of losses and the first copy, in full frames on a busy line, for runs of one
+/// frame, of two and so on.
 ///
-/// The notification leaves when the frame after the run is there. The copy of the first loss has been looked at
-/// when it was made and once a round since; the first look after the notification finds it. It takes its way to
-/// the queue and goes before the next frame; several copies take the multicast engine.
+/// The notification leaves when the frame after the run has arrived. The copy of the first loss is looked at once a round, and the
+/// first look after the notification finds it. The copy then takes its way to the queue, and goes before the next frame. Several
+/// copies take the multicast engine.
 pub fn gaps(plan: &Blueprint, several: bool) -> [u32; RUNS] {
     let timing = Timing::new(&plan.switch, plan.rates, plan.propagation);
     let frame = timing.rate.serialisation(plan.frame_octets + HEADER_OCTETS);
@@ -62,11 +62,11 @@ pub fn gaps(plan: &Blueprint, several: bool) -> [u32; RUNS] {
     })
 }
 
-/// Runs whose gaps are told apart.
+/// The number of run lengths with a gap of their own.
 const RUNS: usize = 32;
 
-/// One round of the loop on a busy line. A loop that is no faster than the line takes as long as what it
-/// holds, and that is all that is sent until an acknowledgement comes, which waits for its cycle twice.
+/// Returns the time of one round of the loop on a busy line. A loop that is no faster than the line takes the serialisation time of
+/// its copies. These are the frames that leave until an acknowledgement comes, which waits for two cycles.
 fn tx_round(plan: &Blueprint, timing: &Timing) -> Duration {
     let octets = plan.frame_octets + HEADER_OCTETS;
     let empty = timing.tx_loop_fixed + timing.recirculation.serialisation(octets);
@@ -82,7 +82,7 @@ fn tx_round(plan: &Blueprint, timing: &Timing) -> Duration {
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
-    /// The link of `plan` under `chosen`.
+    /// Builds the link of `plan` under `chosen`.
     pub fn on(plan: &Blueprint, chosen: &LinkGuardian, losses: Losses, streams: &Streams) -> Self {
         let options = Options::of(plan, chosen);
         let phases = &mut streams.stream("link/0/phases");

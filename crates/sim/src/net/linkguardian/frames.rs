@@ -1,4 +1,4 @@
-//! The frames of the protection: numbered ones, those that arrive, and control frames.
+//! The frames of the protection: data frames with a position, arrivals, and control frames.
 
 use super::timing::HEADER_OCTETS;
 use crate::net::Frame;
@@ -8,22 +8,22 @@ use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
-    /// How many data frames the sender had numbered before, modulo 2^32. The number tells an abandoned copy from a newer
-    /// one with the same position (LG-33).
+    /// The number of data frames that the sender had numbered before, modulo 2^32. The number tells an abandoned copy from a newer
+    /// copy with the same position (LG-33).
     pub(super) number: u32,
     /// The frame, with the protection's header.
     pub(super) frame: Frame<P>,
 }
 
 impl<P> Copied<P> {
-    /// The frame as it came, without the protection's header.
+    /// Returns the frame without the protection's header.
     #[inline]
     pub(super) fn bare(self) -> Frame<P> {
         Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
     }
 }
 
-/// A new frame on its way to the receiver.
+/// A new frame or a dummy on its way to the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrival<P> {
     Data(Copied<P>),
@@ -36,7 +36,7 @@ impl<P> Default for Arrival<P> {
     }
 }
 
-/// What a control frame says.
+/// The content of a control frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ControlFrame {
     Ack(Position),

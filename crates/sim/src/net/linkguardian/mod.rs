@@ -54,7 +54,7 @@ use sending_switch::SendingSwitch;
 use tx_buffer::TxBuffer;
 use wires::{BackwardWire, ForwardWire};
 
-/// What the operator chooses about the protection.
+/// The operator's choices about the protection.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Parameters of the sender: copies, dummies, hole cap.
@@ -98,8 +98,8 @@ pub struct Counters {
 
 /// A link protected in its forward direction.
 ///
-/// At equal times what takes effect at the sending switch goes first, then what this switch does, then what arrives at the receiving
-/// switch, then what that switch does.
+/// At equal times, a control frame takes effect at the sending switch first. Then follow an event of the sending switch, an arrival
+/// at the receiving switch, and an event of the receiving switch.
 #[derive(Clone, Debug)]
 pub struct LinkGuardianLink<P: Payload> {
     sending: SendingSwitch<P>,
@@ -110,13 +110,13 @@ pub struct LinkGuardianLink<P: Payload> {
     copies_are_chosen: bool,
     /// Whether the user chose the number of copies of control frames.
     control_copies_are_chosen: bool,
-    /// How long after the last copy of a frame nothing of the frame can come any more.
+    /// The longest time from the last copy of a frame to the last event that the frame causes.
     lifetime: Duration,
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions;
-    /// `phases` draws where the circulating packets are at the start.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions. `phases` draws the phases
+    /// of the circulating packets.
     pub fn new(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -163,12 +163,12 @@ impl<P: Payload> LinkGuardianLink<P> {
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
             control_copies_are_chosen: true,
-            // One wait of the ordered side, with what lies before and after it.
+            // The wait of the ordered side is doubled, to cover the ways before and after the wait.
             lifetime: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
         }
     }
 
-    /// Counters up to `now`.
+    /// Returns the counters up to `now`.
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.sending.look_before(now);
         let backpressure = self.receiving.backpressure.as_ref();
@@ -187,7 +187,7 @@ impl<P: Payload> LinkGuardianLink<P> {
         }
     }
 
-    /// Times from the detection of a loss to the first copy.
+    /// Returns the times from the detection of a loss to the first copy.
     pub const fn retransmission_delay(&self) -> &RetransmissionDelay {
         &self.receiving.delays
     }
@@ -197,26 +197,27 @@ impl<P: Payload> LinkGuardianLink<P> {
         self.backward.wire.set_loss(loss);
     }
 
-    /// The position that the next data frame will take.
+    /// Returns the position that the next data frame will take.
     pub const fn next_position(&self) -> Position {
         self.sending.engine.next()
     }
 
-    /// How many copies of sent frames are kept at `now`.
+    /// Returns how many copies of sent frames are kept at `now`.
     pub fn copies_held(&mut self, now: Instant) -> usize {
         self.sending.look_before(now);
         self.sending.copies.len()
     }
 
-    /// Starts both ends over at `position`, as the control plane does when it switches protection
-    /// on while traffic runs (LG-30). It lies ahead of [`LinkGuardianLink::next_position`], or at
-    /// it, by at most a window: then what is in flight is recognised as stale.
+    /// Starts both ends over at `position`, as the control plane does when it switches protection on while traffic runs (LG-30).
+    ///
+    /// `position` lies at most a window ahead of [`LinkGuardianLink::next_position`], so that frames in flight are recognised as
+    /// stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(now, position);
         self.receiving.synchronise(now, position);
     }
 
-    /// What there is to tell of both ends at `now`.
+    /// Returns the state of both ends at `now`, for a report.
     fn seen(&mut self, now: Instant) -> Seen<'_> {
         let counters = self.counters(now);
         let tx_bytes = self.sending.tx_buffer_bytes(now);
@@ -239,7 +240,7 @@ impl<P: Payload> LinkGuardianLink<P> {
         }
     }
 
-    /// Does the first of what is due at `now`.
+    /// Runs the first event that is due at `now`.
     fn step(&mut self, now: Instant) {
         self.sending.look_before(now);
         let Self { sending, receiving, forward, backward, .. } = self;

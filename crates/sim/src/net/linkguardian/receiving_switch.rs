@@ -21,10 +21,10 @@ pub(super) struct ReceivingSwitch<P: Payload> {
     pub(super) back: ReturnPort<P>,
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
-    /// When a timer packet takes a pause request along.
+    /// The time at which a timer packet takes a pause request along.
     pause_tick: Instant,
     pub(super) delays: RetransmissionDelay,
-    /// Positions given up because too much waited, whatever the time (LG-33).
+    /// Positions given up because more than a window waited, whatever the time (LG-33).
     pub(super) overrun: u64,
     /// Frames dropped because the protection started over while they waited (LG-30).
     pub(super) forgotten: u64,
@@ -53,7 +53,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// When the switch next does something by itself.
+    /// Returns when the switch next has an event of its own.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.engine
             .poll_timeout()
@@ -64,7 +64,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             .min(self.back.poll_ack())
     }
 
-    /// When a frame next comes round in the reorder loop.
+    /// Returns when a frame next comes round in the reorder loop.
     fn poll_round(&self) -> Instant {
         match &self.buffer {
             RxBuffer::Loop(buffer) => buffer.poll_round(),
@@ -72,7 +72,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// When a frame next leaves the queue of the reorder loop, where backpressure looks at the depth.
+    /// Returns when a frame next leaves the queue of the reorder loop, where backpressure looks at the depth.
     fn poll_departure(&self) -> Instant {
         match &self.buffer {
             RxBuffer::Loop(buffer) if self.backpressure.is_some() => buffer.poll_departure(),
@@ -80,7 +80,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Does the first of what is due at `now`.
+    /// Runs the first event that is due at `now`.
     pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.engine.poll_timeout() <= now {
             self.give_up(now);
@@ -125,8 +125,8 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.back.offer(now, frame, wire);
     }
 
-    /// Tells the sender of a loss at once (LG-13), and the register of the arrival (LG-15). Gives up what lies more than a window
-    /// back (LG-33).
+    /// Tells the sender of a loss at once (LG-13), and the register of the arrival (LG-15). Gives up the positions that lie more
+    /// than a window back (LG-33).
     fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
             self.delays.note_detection(now, &notification);
@@ -153,7 +153,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// The position whose turn it is has changed: a memory forwards at once what that makes possible.
+    /// The position whose turn it is has changed. A reorder memory at once forwards the held frames whose turn comes.
     fn release(&mut self, now: Instant) {
         let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         let mut has_released = false;
@@ -216,7 +216,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// The missing frame did not come back in time (LG-21), or too much waits (LG-33).
+    /// The missing frame did not come back in time (LG-21), or more than a window waits (LG-33).
     fn give_up(&mut self, now: Instant) {
         if self.engine.handle_timeout(now).is_some() {
             self.release(now);
@@ -229,12 +229,12 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.delivered = delivered;
     }
 
-    /// Whether the switch waits for nothing and holds nothing back (LG-36).
+    /// Whether the switch waits for no frame and holds no frame back (LG-36).
     pub(super) fn is_drained(&self) -> bool {
         self.buffer.is_empty() && !self.engine.is_waiting() && self.back.has_no_notification()
     }
 
-    /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
+    /// Starts over at `position`, and drops the held frames, which belong to the old numbering (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);
         self.back.forget_acknowledgements();

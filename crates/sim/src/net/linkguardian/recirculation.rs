@@ -12,21 +12,21 @@ use crate::net::{Cells, LineRate, Payload};
 use lossylink_core::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// When a frame of the queue stops to count as waiting.
+/// The time at which a frame of the queue stops to count as waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// When its first bit leaves. A frame that finds the line idle never waits.
+    /// The time at which its first bit leaves. A frame that finds the line idle never waits.
     UntilItLeaves,
-    /// Just after its first bit has left. Whoever looks at that instant still counts the frame.
+    /// The time just after its first bit has left. A look at that instant still counts the frame.
     WhileItLeaves,
 }
 
 /// A frame of the queue.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// When its first bit leaves.
+    /// The time at which the first bit of the frame leaves.
     leaves: Instant,
-    /// Buffer space that it holds until then.
+    /// The buffer space that the frame holds until then.
     bytes: u64,
 }
 
@@ -89,7 +89,7 @@ impl<P: Payload> Recirculation<P> {
         Some(leaves)
     }
 
-    /// When a frame next comes round.
+    /// Returns when a frame next comes round.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.rounds.poll_timeout()
     }
@@ -99,12 +99,12 @@ impl<P: Payload> Recirculation<P> {
         self.rounds.pop().map(|(_, copy)| copy)
     }
 
-    /// How many frames are in the queue or on their way round.
+    /// Returns how many frames are in the queue or on their way round.
     pub(super) fn len(&self) -> usize {
         self.rounds.len()
     }
 
-    /// Bytes that wait in the queue at `now`.
+    /// Returns the bytes that wait in the queue at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         let counts = |waiting: &Waiting| match self.counts {
             Counts::UntilItLeaves => waiting.leaves > now,
@@ -117,7 +117,7 @@ impl<P: Payload> Recirculation<P> {
         self.queue_bytes
     }
 
-    /// The most bytes that ever waited.
+    /// Returns the most bytes that ever waited.
     pub(super) const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
     }
@@ -127,7 +127,7 @@ impl<P: Payload> Recirculation<P> {
         self.high_water_bytes = self.depth_bytes(now);
     }
 
-    /// Frames that found no room.
+    /// Returns how many frames found no room.
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }

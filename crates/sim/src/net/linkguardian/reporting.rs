@@ -1,4 +1,4 @@
-//! What LinkGuardian did, in the words of all protections and in its own.
+//! LinkGuardian's report: the counts of all protections, and its own.
 
 use super::{Counters, RetransmissionDelay};
 use crate::net::report::EgressCounters;
@@ -14,7 +14,7 @@ use lossylink_core::units::Bytes;
 /// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
-/// What there is to tell of the two ends.
+/// The state of both ends, for a report.
 pub(super) struct Seen<'a> {
     pub(super) counters: Counters,
     pub(super) sender: &'a Sender,
@@ -30,14 +30,14 @@ pub(super) struct Seen<'a> {
     pub(super) rx_bytes: u64,
     /// Whether a pause holds the sender's queue.
     pub(super) is_paused: bool,
-    /// Positions given up because too much waited, whatever the time (LG-33).
+    /// Positions given up because more than a window waited, whatever the time (LG-33).
     pub(super) overrun: u64,
     /// Frames on their way to the receiver.
     pub(super) in_flight: u64,
 }
 
 impl Seen<'_> {
-    /// What the link did, for the row of a run.
+    /// Returns the report of the link, for the row of a run.
     pub(super) fn report(&self, egress: EgressCounters) -> Report {
         Report {
             recovered: self.counters.receiver.recovered,
@@ -50,7 +50,7 @@ impl Seen<'_> {
         }
     }
 
-    /// What both ends are about at `now`.
+    /// Returns the state of both ends at `now`.
     pub(super) fn ends(&self, now: Instant, reverse: Traffic) -> Ends {
         Ends {
             is_on: true,

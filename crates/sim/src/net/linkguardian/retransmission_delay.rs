@@ -1,14 +1,14 @@
-//! How long a lost frame takes to come back: from the receiver's detection to the first copy.
+//! The retransmission delay: the time from the receiver's detection of a loss to the first copy.
 
 use crate::measure::Histogram;
 use lossylink_core::engine::linkguardian::{Notification, Position};
 use lossylink_core::time::{Duration, Instant};
 
-/// Losses whose return is being timed; older ones are forgotten.
+/// The number of losses whose delay is measured at once. An older loss is forgotten.
 const TRACKED: usize = 64;
-/// Resolution of the delays kept.
+/// The resolution of the delays.
 const BIN: Duration = Duration::from_ns(10);
-/// Delays beyond this many bins share the last one; the maximum is exact.
+/// The number of bins. Longer delays share the last bin, and the maximum is exact.
 const BINS: usize = 5_000;
 
 /// Delays of retransmissions.
@@ -34,7 +34,7 @@ impl RetransmissionDelay {
         }
     }
 
-    /// A copy arrived: the first one of its position counts.
+    /// A copy arrived. The first copy of its position counts.
     pub(super) fn note_arrival(&mut self, now: Instant, position: Position) {
         let waiting = self.detected.iter_mut().find(|entry| entry.is_some_and(|(lost, _)| lost == position));
         if let Some((_, detected)) = waiting.and_then(Option::take) {
@@ -47,7 +47,7 @@ impl RetransmissionDelay {
         self.detected = [None; TRACKED];
     }
 
-    /// The delays, in picoseconds.
+    /// Returns the delays, in picoseconds.
     pub const fn histogram(&self) -> &Histogram {
         &self.delays
     }

@@ -1,11 +1,4 @@
-//! The port toward the sender: one line for the frames of the hosts and for those of the protection (LG-37).
-//!
-//! ```text
-//!  notifications -- notification_port --> [urgent ]
-//!  pauses --------- timer_packet -------> [urgent ]
-//!  frames of the hosts -----------------> [normal ] == line ==> the sender
-//!  register --> circulating explicit ACK  [lowest ]
-//! ```
+//! The port toward the sender: one line for the frames of the hosts and the frames of the protection (LG-37).
 
 use super::circulating::Circulating;
 use super::frames::ControlFrame;
@@ -24,13 +17,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct ReturnPort<P: Payload> {
     timing: Timing,
-    /// How often each notification, pause and resume is sent (LG-46).
+    /// The number of copies of each notification, pause and resume (LG-46).
     pub(super) control_copies: u8,
     /// Updates on their way from the decision to the acknowledgement register (LG-15).
     updates: Pipe<AckUpdate>,
     register: Acknowledgement,
     ack_packet: Circulating,
-    /// When the explicit ACK may leave, if nothing else leaves before.
+    /// The time at which the explicit ACK may leave, if no other frame leaves before.
     ack_due: Instant,
     /// Notifications, and pauses and resumes, on their way to the port.
     notifications: Pipe<ControlFrame>,
@@ -62,14 +55,14 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// When a frame next reaches the port or leaves it, the explicit ACK apart.
+    /// Returns when a frame next reaches the port or leaves it, the explicit ACK apart.
     pub(super) fn poll_timeout(&self) -> Instant {
         let waits = !self.urgent.is_empty() || !self.normal.is_empty();
         let service = if waits { self.busy_until } else { Instant::NEVER };
         service.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout())
     }
 
-    /// When the explicit ACK may leave next.
+    /// Returns when the explicit ACK may leave next.
     pub(super) const fn poll_ack(&self) -> Instant {
         self.ack_due
     }
@@ -80,7 +73,7 @@ impl<P: Payload> ReturnPort<P> {
         self.serve(now, wire);
     }
 
-    /// A loss is to be told (LG-13).
+    /// A notification starts on its way to the port (LG-13).
     pub(super) fn notify(&mut self, now: Instant, notification: Notification) {
         let at = now + self.timing.notification_port;
         self.notifications.push(at, ControlFrame::Notification(notification));
@@ -99,7 +92,8 @@ impl<P: Payload> ReturnPort<P> {
         }
     }
 
-    /// Takes in the control frames that have reached the port, and sends what the line has room for: control first (LG-29).
+    /// Takes in the control frames that have reached the port, and sends the frames that the line has room for: control first
+    /// (LG-29).
     pub(super) fn serve(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         // The copies of a control frame leave one behind the other: nothing overtakes the last copy (LG-26, LG-46).
         let copies = 0..self.control_copies;
@@ -145,7 +139,7 @@ impl<P: Payload> ReturnPort<P> {
         self.see(now, arrives, || shown::control(&frame));
     }
 
-    /// The circulating ACK is back. The ACK leaves when the line is free and the register has something to say (LG-17).
+    /// The circulating ACK is back. The ACK leaves when the line is free and an acknowledgement is due (LG-17).
     pub(super) fn send_ack(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.busy_until > now {
             self.ack_due = self.busy_until;
@@ -168,13 +162,13 @@ impl<P: Payload> ReturnPort<P> {
         self.updates.drain_due(now, |_, update| self.register.apply(update));
     }
 
-    /// The register as it is at `now`.
+    /// Returns the register as of `now`.
     pub(super) fn register(&mut self, now: Instant) -> Acknowledgement {
         self.apply_updates(now);
         self.register.clone()
     }
 
-    /// Finds when the circulating ACK next has something to say and the line free.
+    /// Finds when the circulating ACK next comes round with an acknowledgement due and the line free.
     fn schedule_ack(&mut self, now: Instant) {
         let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
         self.ack_due = if since.is_never() {
@@ -190,7 +184,7 @@ impl<P: Payload> ReturnPort<P> {
         self.tap.see_on_link(now, sight);
     }
 
-    /// Whether no loss is on its way to the sender (LG-36).
+    /// Whether no notification is on its way to the sender (LG-36).
     pub(super) fn has_no_notification(&self) -> bool {
         self.notifications.is_empty() && self.urgent.is_empty()
     }
@@ -202,7 +196,7 @@ impl<P: Payload> ReturnPort<P> {
         self.ack_due = Instant::NEVER;
     }
 
-    /// The frames of the hosts that wait leave one behind the other, each with an ACK if one is due. Returns when the line is free.
+    /// Sends the waiting frames of the hosts one behind the other, each with an ACK if one is due. Returns when the line is free.
     pub(super) fn leave(mut self, wire: &mut BackwardWire<P>) -> Instant {
         while let Some(frame) = self.normal.pop_front() {
             self.send(self.busy_until, frame, wire);
@@ -210,7 +204,7 @@ impl<P: Payload> ReturnPort<P> {
         self.busy_until
     }
 
-    /// Takes over the line of a link without protection, which is busy until then.
+    /// Takes over the line of a link without protection. The line is busy until `busy_until`.
     pub(super) const fn take_over(&mut self, busy_until: Instant) {
         self.busy_until = busy_until;
     }

@@ -27,7 +27,7 @@ impl<P: Payload> RxBuffer<P> {
         }
     }
 
-    /// Whether the buffer holds nothing.
+    /// Whether the buffer holds no frame.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Loop(buffer) => buffer.port.len() == 0,
@@ -35,7 +35,7 @@ impl<P: Payload> RxBuffer<P> {
         }
     }
 
-    /// Bytes in the buffer at `now`.
+    /// Returns the bytes in the buffer at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.depth_bytes(now),
@@ -43,7 +43,7 @@ impl<P: Payload> RxBuffer<P> {
         }
     }
 
-    /// The most bytes that were ever in the buffer.
+    /// Returns the most bytes that were ever in the buffer.
     pub(super) const fn high_water_bytes(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.high_water_bytes(),
@@ -59,7 +59,7 @@ impl<P: Payload> RxBuffer<P> {
         }
     }
 
-    /// Frames dropped because the buffer was full (LG-34).
+    /// Returns how many frames were dropped because the buffer was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.dropped(),
@@ -83,7 +83,7 @@ impl<P: Payload> RxBuffer<P> {
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Payload> {
     port: Recirculation<P>,
-    /// When frames that are in the queue leave it. Backpressure looks at the depth then (LG-23).
+    /// The times at which frames leave the queue. Backpressure looks at the depth then (LG-23).
     departures: VecDeque<Instant>,
 }
 
@@ -99,7 +99,7 @@ impl<P: Payload> RxLoop<P> {
         self.departures.extend(self.port.enter(now, held));
     }
 
-    /// When a frame next comes round.
+    /// Returns when a frame next comes round.
     pub(super) fn poll_round(&self) -> Instant {
         self.port.poll_timeout()
     }
@@ -109,7 +109,7 @@ impl<P: Payload> RxLoop<P> {
         self.port.pop()
     }
 
-    /// When a frame next leaves the queue.
+    /// Returns when a frame next leaves the queue.
     pub(super) fn poll_departure(&self) -> Instant {
         self.departures.front().copied().unwrap_or(Instant::NEVER)
     }

@@ -30,18 +30,18 @@ pub(super) struct SendingSwitch<P: Payload> {
     requeued: Pipe<Copied<P>>,
     urgent: VecDeque<Copied<P>>,
     dummy: Circulating,
-    /// When the dummy may leave, if nothing else leaves before.
+    /// The time at which the dummy may leave, if no other frame leaves before.
     dummy_due: Instant,
     pub(super) copies: TxBuffer<P>,
-    /// Since when the line is busy without a break, and until when.
+    /// The times since when and until when the line is busy without a break.
     busy_since: Instant,
     busy_until: Instant,
-    /// When a frame last became free to leave that could not leave before: a retransmission, or the normal queue.
+    /// The time at which a frame last became free to leave: a retransmission, or the head of the normal queue.
     ready: Instant,
     pause: Pause,
-    /// Whether the protection is on its way out: no frame is numbered any more (LG-36).
+    /// Whether the protection is leaving, so that no frame is numbered any more (LG-36).
     is_leaving: bool,
-    /// Whether frames ask for delivery in order.
+    /// Whether the header of a frame asks for delivery in order.
     is_ordered: bool,
     pub(super) tap: Tap<P>,
 }
@@ -50,7 +50,7 @@ pub(super) struct SendingSwitch<P: Payload> {
 #[derive(Clone, Copy, Debug)]
 struct Pause {
     since: Option<Instant>,
-    /// When the quanta run out.
+    /// The time at which the quanta run out.
     ends: Instant,
     total: Duration,
     /// Pauses that ended by themselves because no resume came in time.
@@ -111,13 +111,13 @@ impl<P: Payload> SendingSwitch<P> {
         self.schedule_dummy();
     }
 
-    /// When the switch next does something. A look at a copy is awaited only while a copy is asked for: any other look changes nothing
-    /// but the depth of the Tx buffer, and [`SendingSwitch::look_before`] makes up for it.
+    /// Returns when the switch next has an event of its own. A look at a copy is an event only while a copy is asked for. Any other
+    /// look changes the depth of the Tx buffer alone, and [`SendingSwitch::look_before`] makes up for it.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.poll_line().min(self.poll_look()).min(self.requeued.poll_timeout()).min(self.pause.ends)
     }
 
-    /// When the line next carries a frame.
+    /// Returns when the line next carries a frame.
     fn poll_line(&self) -> Instant {
         let normal = !self.normal.is_empty() && !self.holds_normal();
         if normal || !self.urgent.is_empty() { self.busy_until.max(self.ready) } else { self.dummy_due }
@@ -127,7 +127,7 @@ impl<P: Payload> SendingSwitch<P> {
         if self.engine.holes() > 0 { self.copies.poll_look() } else { Instant::NEVER }
     }
 
-    /// Does the first of what is due at `now`.
+    /// Runs the first event that is due at `now`.
     pub(super) fn step(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if self.poll_line() <= now {
             self.serve(now, wire);
@@ -156,7 +156,7 @@ impl<P: Payload> SendingSwitch<P> {
         }
     }
 
-    /// A lost copy was found: it takes its way to the urgent queue. Several copies take the multicast engine.
+    /// Sends a lost copy on its way to the urgent queue. Several copies take the multicast engine.
     fn retransmit(&mut self, now: Instant, copy: Copied<P>) {
         let several = self.engine.config().copies > 1;
         let extra = if several { self.timing.multicast_extra } else { Duration::ZERO };
@@ -268,19 +268,19 @@ impl<P: Payload> SendingSwitch<P> {
         self.see(now, is_whole, || shown::dummy(position, self.is_ordered));
     }
 
-    /// Shows a frame that leaves.
+    /// Shows a frame that leaves to the tap.
     fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
         let sight = || Sight { at: now, direction: Direction::Forward, arrives, content: content() };
         self.tap.see_on_link(now, sight);
     }
 
-    /// Bytes in the Tx buffer at `now`.
+    /// Returns the bytes in the Tx buffer at `now`.
     pub(super) fn tx_buffer_bytes(&mut self, now: Instant) -> u64 {
         self.look_before(now);
         self.copies.depth_bytes(now)
     }
 
-    /// How long the normal queue was paused, up to `now`.
+    /// Returns how long the normal queue was paused, up to `now`.
     pub(super) fn paused(&self, now: Instant) -> Duration {
         let current = self.pause.since.map_or(Duration::ZERO, |since| now.saturating_since(since));
         self.pause.total + current
@@ -291,17 +291,17 @@ impl<P: Payload> SendingSwitch<P> {
         self.pause.since.is_some()
     }
 
-    /// Pauses that ran out without a resume.
+    /// Returns how many pauses ran out without a resume.
     pub(super) const fn expired_pauses(&self) -> u64 {
         self.pause.expired
     }
 
-    /// When the frame in service has left.
+    /// Returns when the frame in service has left.
     pub(super) const fn busy_until(&self) -> Instant {
         self.busy_until
     }
 
-    /// Takes over the line of a link without protection, which is busy until then, and its queue.
+    /// Takes over the queue and the line of a link without protection. The line is busy until `busy_until`.
     pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
         self.busy_until = busy_until;
         self.normal = queue;
@@ -314,7 +314,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.ready = now;
     }
 
-    /// Whether the switch has nothing to repair and nothing to reveal (LG-36).
+    /// Whether no frame is to be sent again, and no dummy is due (LG-36).
     pub(super) fn is_drained(&self) -> bool {
         let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
         !repairs && !self.engine.wants_dummy()

@@ -1,4 +1,4 @@
-//! What a tap sees of LinkGuardian: the bytes of its headers (WIRE-4 to WIRE-9) and of its pauses (WIRE-10).
+//! The bytes that a tap sees of LinkGuardian: headers (WIRE-4 to WIRE-9) and pauses (WIRE-10).
 
 use super::frames::ControlFrame;
 use crate::net::Frame;
@@ -11,10 +11,10 @@ use lossylink_core::wire::linkguardian::{
 };
 use lossylink_core::wire::pfc::{LINKGUARDIAN_CLASS, PauseFrame, QUANTA_MAX};
 
-/// What the headers stand in front of; the bytes themselves are written apart.
+/// The content behind the headers, which the tap writes itself.
 const IP: Inner<'static> = Inner { ethertype: EtherType::IPV4, payload: &[] };
 
-/// A protected frame; `ordered` is the delivery that it asks for.
+/// Returns a protected frame, which asks for delivery in order if `ordered`.
 pub(super) fn data<P>(
     frame: Frame<P>,
     position: Position,
@@ -25,19 +25,19 @@ pub(super) fn data<P>(
     Content::Behind(headers(LinkGuardianFrame::Data { ack: None, data, content: IP }), frame)
 }
 
-/// A frame of the unprotected direction on which an ACK rides.
+/// Returns a frame of the unprotected direction on which an ACK rides.
 pub(super) fn acknowledging<P>(frame: Frame<P>, leading: Position) -> Content<P> {
     let ack = ack_header(leading, true);
     Content::Behind(headers(LinkGuardianFrame::Unprotected { ack, content: IP }), frame)
 }
 
-/// A dummy that announces the next position.
+/// Returns a dummy that announces the next position.
 pub(super) fn dummy<P>(next: Position, ordered: bool) -> Content<P> {
     let header = DataHeader { is_dummy: true, ..data_header(next, false, ordered) };
     alone(LinkGuardianFrame::Dummy(header))
 }
 
-/// A control frame from the receiver to the sender.
+/// Returns a control frame from the receiver to the sender.
 pub(super) fn control<P>(frame: &ControlFrame) -> Content<P> {
     match frame {
         ControlFrame::Ack(leading) => ack(*leading),
@@ -103,7 +103,7 @@ mod tests {
 
     const POSITION: Position = Position::new(0x0102, true);
 
-    /// The octets behind the EtherType, and the octets on the wire of a frame of LinkGuardian's own.
+    /// Returns the octets behind the EtherType, and the octets on the wire of a frame of LinkGuardian's own.
     fn own(content: Content<u64>) -> (Vec<u8>, Neighbour, u32) {
         match content {
             Content::Own { headers, to, octets } => (headers.octets().to_vec(), to, octets),

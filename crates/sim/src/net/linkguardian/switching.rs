@@ -5,8 +5,8 @@ use crate::net::{Advice, Handover, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> LinkGuardianLink<P> {
-    /// Goes on protecting, or begins to: frames are numbered again, and retransmissions and control frames
-    /// have as many copies as is advised, unless the user chose their number.
+    /// Begins or continues the protection: frames are numbered, and retransmissions and control frames have as many copies as is
+    /// advised, unless the user chose their number.
     pub(super) fn stay(&mut self, now: Instant, advice: Advice) {
         self.sending.set_leaving(now, false);
         if !self.copies_are_chosen {
@@ -17,8 +17,8 @@ impl<P: Payload> LinkGuardianLink<P> {
         }
     }
 
-    /// Stops numbering frames, which wait until the protection has left; true when everything numbered
-    /// has gone on, or is given up (LG-36).
+    /// Stops numbering frames, which wait until the protection has left. Returns whether every numbered frame has been forwarded or
+    /// given up (LG-36).
     pub(super) fn leave_when_drained(&mut self, now: Instant) -> bool {
         self.sending.set_leaving(now, true);
         let nothing_under_way = self.forward.arrivals.is_empty()
@@ -27,7 +27,7 @@ impl<P: Payload> LinkGuardianLink<P> {
         nothing_under_way && self.sending.is_drained() && self.receiving.is_drained()
     }
 
-    /// What an unprotected link takes over from one that is quiet.
+    /// Returns the state that an unprotected link takes over from a drained link.
     pub(super) fn handover(&self) -> Handover<P> {
         let mut backward = self.backward.clone();
         let reverse_busy_until = self.receiving.back.clone().leave(&mut backward);
@@ -42,8 +42,8 @@ impl<P: Payload> LinkGuardianLink<P> {
         }
     }
 
-    /// Takes over from a link without protection (LG-30): the frame in service and those in flight
-    /// arrive as they are, what waits is numbered when it leaves.
+    /// Takes over from a link without protection (LG-30). The frame in service and the frames in flight arrive as they are. Waiting
+    /// frames are numbered when they leave.
     pub(super) fn take(&mut self, from: Handover<P>) {
         self.forward.wire = from.forward;
         self.backward.wire = from.reverse;

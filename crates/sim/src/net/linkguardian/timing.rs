@@ -37,8 +37,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The delays of `profile` at `rates`, on a link that adds `propagation` to the profile's own
-    /// in each direction.
+    /// Returns the delays of `profile` at `rates`, on a link that adds `propagation` to the profile's own in each direction.
     pub fn new(profile: &SwitchProfile, rates: impl Into<LineRates>, propagation: Duration) -> Self {
         let LineRates { forward: rate, back: rate_back } = rates.into();
         let ns = Duration::from_ns_f64;
@@ -49,7 +48,7 @@ impl Timing {
             data_pipeline: ns(profile.data_pipeline_ns) + propagation,
             retransmission_pipeline: ns(profile.retransmission_pipeline_ns) + propagation,
             notification_port: ns(profile.notification_port_ns),
-            // What follows a hole is not acknowledged before its notification is at the port (LG-26).
+            // A frame behind a hole is not acknowledged before the notification of the hole is at the port (LG-26).
             ack_register: ns(profile.ack_register_ns.max(profile.notification_port_ns)),
             cycle: ns(profile.ack_cycle_ns),
             control_return: ns(profile.control_return_ns) + propagation,
@@ -67,8 +66,8 @@ impl Timing {
         }
     }
 
-    /// The wait before the ordered side gives up (LG-21): as published at the rate of the data, and longer by what a
-    /// notification and its copies, behind a frame of the usual size, take longer on a slower way back.
+    /// Returns the wait before the ordered side gives up (LG-21): the published wait at the rate of the data, and the further time
+    /// that a notification and its copies, behind a frame of the usual size, take on a slower way back.
     pub(super) fn ack_no_timeout(&self, profile: &SwitchProfile, control_copies: u8) -> AckNoTimeout {
         let published = profile.ack_no_timeout(self.rate.bit_rate());
         let octets = USUAL_OCTETS + HEADER_OCTETS + MINIMUM_OCTETS * u32::from(control_copies);
@@ -77,7 +76,7 @@ impl Timing {
         AckNoTimeout { reload: published.reload.saturating_add(ticks as u32), ..published }
     }
 
-    /// From the port back until a notification or an acknowledgement takes effect, on an idle line.
+    /// Returns the time from the port back until a notification or an acknowledgement takes effect, on an idle line.
     pub fn told(&self) -> Duration {
         self.rate_back.serialisation(MINIMUM_OCTETS) + self.control_return
     }
@@ -89,7 +88,7 @@ mod tests {
     use crate::config::switch_profile;
     use lossylink_core::units::BitRate;
 
-    /// The reload value on a link of 100G whose way back has another rate.
+    /// Returns the reload value on a link of 100G whose way back has another rate.
     fn reload(back_gbps: u64, control_copies: u8) -> u32 {
         let rate = |gbps| LineRate::new(BitRate::from_gbps(gbps));
         let (profile, rates) =

@@ -32,7 +32,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// A frame left at `now`: keeps its copy.
+    /// Keeps the copy of a frame that left at `now`.
     pub(super) fn insert(&mut self, now: Instant, copy: Copied<P>, engine: &mut Sender) {
         match self {
             Self::Loop(buffer) => buffer.insert(now, copy),
@@ -40,7 +40,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// When the switch next looks at a copy by itself. A memory is looked at when an acknowledgement comes.
+    /// Returns when the switch next looks at a copy by itself. A memory is looked at when an acknowledgement comes.
     pub(super) fn poll_look(&self) -> Instant {
         match self {
             Self::Loop(buffer) => buffer.poll_look(),
@@ -48,7 +48,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Looks at the copy whose turn has come at `now`, and returns it if it was lost.
+    /// Looks at the copy whose turn has come at `now`, and returns the copy if it was lost.
     pub(super) fn look(&mut self, now: Instant, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
             Self::Loop(buffer) => buffer.look(now, engine),
@@ -56,7 +56,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// An acknowledgement or a notification was taken in: returns the next lost copy of a memory.
+    /// An acknowledgement or a notification was taken in. Returns the next lost copy of a memory.
     pub(super) fn look_in_memory(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
             Self::Loop(_) => None,
@@ -64,7 +64,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Bytes in the buffer at `now`.
+    /// Returns the bytes in the buffer at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.depth_bytes(now),
@@ -72,7 +72,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// How many copies are kept.
+    /// Returns how many copies are kept.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Loop(buffer) => buffer.fresh.len() + buffer.port.len(),
@@ -80,7 +80,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// The most bytes that were ever in the buffer.
+    /// Returns the most bytes that were ever in the buffer.
     pub(super) const fn high_water_bytes(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.high_water_bytes(),
@@ -88,7 +88,7 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Copies that were not kept because the buffer was full (LG-34).
+    /// Returns how many copies were not kept because the buffer was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.port.dropped(),
@@ -115,7 +115,7 @@ impl<P: Payload> TxBuffer<P> {
 #[derive(Clone, Debug)]
 pub(super) struct TxLoop<P: Payload> {
     first_check: Duration,
-    /// Copies that nobody has looked at yet.
+    /// Copies that wait for their first look.
     fresh: Pipe<Copied<P>>,
     port: Recirculation<P>,
 }
@@ -137,7 +137,7 @@ impl<P: Payload> TxLoop<P> {
         self.fresh.poll_timeout().min(self.port.poll_timeout())
     }
 
-    /// Looks at a copy: one that is not acknowledged goes round again. On a tie a copy that has been round before goes first.
+    /// Looks at a copy. An outstanding copy goes round again. On a tie a copy that has been round before goes first.
     fn look(&mut self, now: Instant, engine: &mut Sender) -> Option<Copied<P>> {
         let is_round = self.port.poll_timeout() <= self.fresh.poll_timeout();
         let copy = if is_round { self.port.pop() } else { self.fresh.pop().map(|(_, copy)| copy) }?;

@@ -10,7 +10,7 @@ use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
-/// When a frame begins to leave, and when it arrives or takes effect.
+/// The times at which a frame begins to leave, and at which it arrives or takes effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
     pub(super) leaves: Instant,
@@ -22,9 +22,9 @@ const fn unit(position: Position) -> u64 {
     position.index() as u64
 }
 
-/// From the sender to the receiver. A retransmission bypasses the egress pipeline and may overtake the frame before it.
+/// The wire from the sender to the receiver. A retransmission bypasses the egress pipeline and may overtake the frame before it.
 ///
-/// Each of the `send` methods says whether the frame arrives whole.
+/// Each of the `send` methods returns whether the frame arrives whole.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
@@ -67,10 +67,10 @@ impl<P: Payload> ForwardWire<P> {
     }
 }
 
-/// From the receiver to the sender: frames of the hosts, and control frames.
+/// The wire from the receiver to the sender, for frames of the hosts and control frames.
 ///
-/// Nothing overtakes on a wire: acknowledgements and notifications take effect in the order in which they were sent, and so do pauses,
-/// which take a way of their own through the sender (LG-26).
+/// No frame overtakes another on the wire. Acknowledgements and notifications take effect in the order in which they were sent, and
+/// so do pauses, which take a way of their own through the sender (LG-26).
 #[derive(Clone, Debug)]
 pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
@@ -85,7 +85,7 @@ impl<P: Payload> BackwardWire<P> {
         Self { wire, returned: Pipe::new(), reports: Pipe::new(), pauses: Pipe::new() }
     }
 
-    /// A control frame is sent; true if it arrives.
+    /// Sends a control frame. Returns whether the frame arrives.
     pub(super) fn send_control(&mut self, passage: Passage, frame: ControlFrame) -> bool {
         let stake = || match &frame {
             ControlFrame::Notification(notification) => Stake::Repair { unit: unit(notification.first_lost) },
@@ -98,7 +98,8 @@ impl<P: Payload> BackwardWire<P> {
         arrives
     }
 
-    /// A frame of the hosts is sent, on which an ACK may ride (LG-17). The ACK takes effect at `heard`. True if the frame arrives.
+    /// Sends a frame of the hosts, on which an ACK may ride (LG-17). The ACK takes effect at `heard`. Returns whether the frame
+    /// arrives.
     pub(super) fn send_frame(
         &mut self,
         passage: Passage,
@@ -117,7 +118,7 @@ impl<P: Payload> BackwardWire<P> {
         arrives
     }
 
-    /// What a control frame says takes effect at `at`, behind those of its kind (LG-26).
+    /// A control frame takes effect at `at`, behind the frames of its kind (LG-26).
     fn take_effect(&mut self, at: Instant, frame: ControlFrame) {
         let way = match frame {
             ControlFrame::Ack(_) | ControlFrame::Notification(_) => &mut self.reports,
@@ -126,7 +127,7 @@ impl<P: Payload> BackwardWire<P> {
         way.push(at.max(way.last_due()), frame);
     }
 
-    /// When the next control frame takes effect.
+    /// Returns when the next control frame takes effect.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.reports.poll_timeout().min(self.pauses.poll_timeout())
     }
@@ -136,7 +137,7 @@ impl<P: Payload> BackwardWire<P> {
         self.reports.iter().any(|frame| matches!(frame, ControlFrame::Notification(_)))
     }
 
-    /// Takes a control frame that takes effect at `now`: pauses last.
+    /// Takes the next control frame that takes effect at `now`. Pauses come last.
     pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
         let (_, frame) = self.reports.pop_due(now).or_else(|| self.pauses.pop_due(now))?;
         Some(frame)

@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub struct LinkConfig {
     /// Bits per second on the wire.
     pub rate_bps: u64,
-    /// The same on the way back; `None` is as forward.
+    /// Bits per second on the wire of the way back; `None` is as forward.
     #[serde(default)]
     pub rate_back_bps: Option<u64>,
     /// One-way delay of the cable, beyond what the switch profile contains.

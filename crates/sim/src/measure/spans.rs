@@ -21,9 +21,9 @@ fn as_us(span_ps: u64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Spans {
     shortest_ps: u64,
-    /// What the spans have above the shortest.
+    /// The excess of the spans over the shortest.
     near: Vec<u32>,
-    /// The same of those that do not fit.
+    /// The excess over the shortest span, for spans whose excess does not fit four octets.
     far: Vec<u64>,
 }
 

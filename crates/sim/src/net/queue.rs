@@ -267,7 +267,7 @@ impl<P: Payload> FrameQueue<P> {
         Some(frame)
     }
 
-    /// The same into `frame`; nothing happens if none waits.
+    /// Takes the first frame out into `frame`, as [`Self::poll`] does. Nothing happens if no frame waits.
     #[inline(always)]
     pub fn poll_into(&mut self, frame: &mut Frame<P>) {
         let Some((_, first)) = self.frames.front() else { return };

@@ -231,7 +231,8 @@ mod tests {
         std::iter::from_fn(|| core.take(take)).collect()
     }
 
-    /// The same as [`handled`], for trains: when each begins, us, its packets' distance, us, and how many they are.
+    /// Takes in trains of packets, and returns the segments as [`handled`] does. Each train has its first arrival in us, the
+    /// distance of its packets in us, and their number.
     fn handled_in_trains(
         host: &Reception,
         trains: &[(u64, u64, u32)],

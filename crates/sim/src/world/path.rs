@@ -166,7 +166,8 @@ impl Leg {
         Some(at)
     }
 
-    /// The same of a leg that leaves something to chance.
+    /// Returns when a frame that enters a leg with chances at `now` comes out; `None` if a queue was full, or the frame was
+    /// corrupted.
     #[inline(never)]
     fn cross_by_chance<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         self.cross_watched(now, frame, usize::MAX, |_| {})
@@ -185,14 +186,16 @@ impl Leg {
         Some(crossed)
     }
 
-    /// The same of frames that are certain to cross alike.
+    /// Returns how a train of frames comes out that meets no chance; `None`, and nothing has happened, if the train does not stay
+    /// one.
     #[inline(always)]
     fn cross_even(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
         if self.hops.is_empty() { Some(entered) } else { self.cross_hops(entered, octets) }
     }
 
-    /// The same of the hops of the leg.
+    /// Returns how a train of frames comes out of the hops of the leg; `None`, and nothing has happened, if the train does not stay
+    /// one.
     #[inline(never)]
     fn cross_hops(&mut self, entered: Train, octets: u32) -> Option<Train> {
         let arrives = self.hops.iter_mut().try_fold(entered, |train, hop| hop.foresee(train, octets))?;

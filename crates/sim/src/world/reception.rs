@@ -81,7 +81,8 @@ impl Reception {
         Self { wake_up, moderation, sustained: None, segment, merges }
     }
 
-    /// The same reception for short flows; one that keeps its core in use for `after` is put off by `moderation`.
+    /// Returns this reception with a limit for short flows: a flow that keeps its core in use for `after` is put off by
+    /// `moderation`.
     #[must_use]
     pub fn sustaining(self, after: Duration, moderation: Duration) -> Self {
         Self { sustained: Some(Sustained { after, moderation }), ..self }

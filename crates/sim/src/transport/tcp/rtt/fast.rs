@@ -9,8 +9,8 @@ impl RoundTrip {
         self.smoothed_8 > 0
     }
 
-    /// The same for each of so many acknowledgements of `step` segments each, from `una` and `next` before the first: `sample` gives
-    /// the samples, microseconds, one a call.
+    /// Takes in one sample for each of a train of acknowledgements of `step` segments each, from `una` and `next` before the first.
+    /// `sample` returns the samples in microseconds, one a call.
     #[inline(always)]
     pub(in crate::transport::tcp) fn sample_train(
         &mut self,

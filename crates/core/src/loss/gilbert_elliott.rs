@@ -70,7 +70,7 @@ impl GilbertElliott {
         self.loss_bad
     }
 
-    /// The same bursts, but as often as with this chance a frame.
+    /// Returns a model with these bursts, which begin with the chance `often` at each frame.
     pub(super) fn hastened(&self, often: Probability) -> Self {
         Self { p: often, ..*self }
     }

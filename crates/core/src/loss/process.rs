@@ -142,8 +142,8 @@ impl LossProcess {
         }
     }
 
-    /// The same law on another random stream, with a loss, or a burst where losses come in bursts, once in so many frames.
-    /// `None` of a list of frames, of losses that go by time, and of losses that are steered.
+    /// Returns this law on another random stream, with a loss once in `frames` frames, or a burst where losses come in bursts.
+    /// Returns `None` for a list of frames, for losses that go by time, and for losses that are steered.
     pub fn hastened(&self, frames: u64, rng: Stream) -> Option<Self> {
         let often = Probability::new(1.0 / frames as f64)?;
         let model = match &self.law {

@@ -37,7 +37,7 @@ pub fn unsent(frame: &[u8]) -> usize {
     if is_ours(frame) { MOST_UNSENT } else { LOCAL_OCTETS }
 }
 
-/// The same, by the datagram.
+/// Returns how many octets of the frame did not travel, by its datagram.
 pub fn unsent_before(datagram: &[u8]) -> usize {
     if datagram.first() == Some(&MESSAGE) { LOCAL_OCTETS } else { MOST_UNSENT }
 }

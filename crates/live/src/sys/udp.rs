@@ -58,10 +58,10 @@ impl Datagrams {
         Self::between(SocketAddr::new(anywhere, peer.port()), peer)
     }
 
-    /// The same at one address of this host.
+    /// Binds `local`, one address of this host, and hears nobody but the peer.
     ///
     /// # Errors
-    /// Likewise.
+    /// When the port is taken, or there is no way to the peer.
     pub fn between(local: SocketAddr, peer: SocketAddr) -> Result<Self> {
         let socket = UdpSocket::bind(local).or_else(|error| match error.kind() {
             io::ErrorKind::AddrInUse => Err(Error::Usage(format!(

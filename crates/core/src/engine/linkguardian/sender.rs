@@ -265,7 +265,8 @@ impl Sender {
         self.advance(leading);
     }
 
-    /// The same, if it says nothing new: true then. Otherwise nothing has happened.
+    /// An acknowledgement arrives that may repeat the last one. Counts a repeated acknowledgement and returns true; otherwise
+    /// nothing has happened.
     #[inline]
     pub fn handle_repeated_ack(&mut self, leading: Position) -> bool {
         let is_repeated = leading == self.leading_ack;

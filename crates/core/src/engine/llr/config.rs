@@ -87,7 +87,7 @@ impl SenderConfig {
         }
     }
 
-    /// The same after so many doublings.
+    /// Returns the wait after `doublings` doublings of the replay timer, up to the longest wait.
     #[cold]
     fn longer_wait(&self, doublings: u32) -> Duration {
         let longest = self.replay_timer.max(Self::LONGEST_WAIT);

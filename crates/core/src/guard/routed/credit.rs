@@ -9,7 +9,7 @@ const MOST_QUEUED_BYTES: u64 = 16 << 10;
 /// The share that is earned while no queue stands, at least and at most, in ten-thousandths.
 const LEAST_SHARE: u64 = 500;
 const MOST_SHARE: u64 = 3000;
-/// The same while one stands.
+/// The share that is earned while a queue stands, at least and at most, in ten-thousandths.
 const LEAST_QUEUED_SHARE: u64 = 10;
 const MOST_QUEUED_SHARE: u64 = 500;
 /// Frames that count as sent before the first: one loss among few is no high share.
@@ -24,7 +24,7 @@ const RECENT_RUNS: u64 = 256;
 const WHOLE: u64 = 10_000;
 /// What a loop may be longer than five quarters of the lowest without a queue on the path: late wake-ups.
 const SLACK: Duration = Duration::from_ms(2);
-/// The same, beside an eighth, on a path that is not full at times.
+/// The slack of a loop, beside an eighth, on a path that is not full at times.
 const LEAST_SLACK: Duration = Duration::from_ms(1);
 
 /// What one sending end may repeat.

@@ -88,7 +88,7 @@ pub(super) fn restore(out: &mut Frame, seen: &Seen, number: u64, form: Form, con
     }
 }
 
-/// The same, of contents that travelled whole.
+/// Writes the original frame into `out`, which is empty, from contents that travelled whole.
 pub(super) fn restore_whole(out: &mut Frame, whole: Whole, contents: &[u8]) -> Restored {
     if whole.is_bare && !begin_bare(out, contents) {
         return Restored::Malformed;

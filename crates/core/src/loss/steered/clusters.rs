@@ -103,7 +103,7 @@ impl Clusters {
 }
 
 impl Belief {
-    /// The same after a long clean time, of a chain that stays bad `longer` times as long.
+    /// Returns the belief after a long clean time in a chain that stays bad `longer` times as long.
     fn with_longer(&self, longer: f64) -> Self {
         let chain = self.chain();
         let [p, r, good, bad] =

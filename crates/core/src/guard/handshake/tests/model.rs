@@ -23,7 +23,7 @@ enum Event {
     Pass { span: Duration, heard: bool },
     /// A message of the past comes out of the link at an end: again, late, or to its own sender.
     Deliver { message: usize, end: usize },
-    /// The same, with one field altered by somebody who knows the format.
+    /// A message of the past comes out at an end, with one field altered by somebody who knows the format.
     Alter { message: usize, end: usize, field: u8 },
     /// Somebody who does not read the link makes a message up; `identity` is the partner's or a stranger's.
     Invent { end: usize, is_partner: bool },

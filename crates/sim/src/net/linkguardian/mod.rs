@@ -24,6 +24,7 @@ mod shown;
 mod switching;
 pub mod timing;
 mod tx_buffer;
+mod urgent;
 mod wires;
 
 pub use build::{advised_control_copies, advised_copies, gaps};

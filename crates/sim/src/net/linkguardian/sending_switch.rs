@@ -11,14 +11,13 @@ use super::frames::Copied;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::TxBuffer;
+use super::urgent::Urgent;
 use super::wires::{ForwardWire, Passage};
-use crate::kernel::Pipe;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
 use crate::net::{Direction, Frame, FrameQueue, Payload, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
-use std::collections::VecDeque;
 
 /// The sending switch of a protected link.
 #[derive(Clone, Debug)]
@@ -26,9 +25,7 @@ pub(super) struct SendingSwitch<P: Payload> {
     timing: Timing,
     pub(super) engine: Sender,
     pub(super) normal: FrameQueue<P>,
-    /// Retransmissions between the decision and the urgent queue.
-    requeued: Pipe<Copied<P>>,
-    urgent: VecDeque<Copied<P>>,
+    urgent: Urgent<P>,
     dummy: Circulating,
     /// The time at which the dummy may leave, if no other frame leaves before.
     dummy_due: Instant,
@@ -85,8 +82,7 @@ impl<P: Payload> SendingSwitch<P> {
             timing,
             engine,
             normal,
-            requeued: Pipe::new(),
-            urgent: VecDeque::new(),
+            urgent: Urgent::new(),
             dummy,
             dummy_due: Instant::NEVER,
             copies,
@@ -102,7 +98,7 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// A frame reaches the normal queue.
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
-        let is_idle = self.busy_until <= now && self.urgent.is_empty() && self.normal.is_empty();
+        let is_idle = self.busy_until <= now && !self.urgent.is_waiting() && self.normal.is_empty();
         if is_idle && !self.holds_normal() {
             self.send_data(now, frame, wire);
         } else {
@@ -114,13 +110,13 @@ impl<P: Payload> SendingSwitch<P> {
     /// Returns when the switch next has an event of its own. A look at a copy is an event only while a copy is asked for. Any other
     /// look changes the depth of the Tx buffer alone, and [`SendingSwitch::look_before`] makes up for it.
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.poll_line().min(self.poll_look()).min(self.requeued.poll_timeout()).min(self.pause.ends)
+        self.poll_line().min(self.poll_look()).min(self.urgent.poll_timeout()).min(self.pause.ends)
     }
 
     /// Returns when the line next carries a frame.
     fn poll_line(&self) -> Instant {
         let normal = !self.normal.is_empty() && !self.holds_normal();
-        if normal || !self.urgent.is_empty() { self.busy_until.max(self.ready) } else { self.dummy_due }
+        if normal || self.urgent.is_waiting() { self.busy_until.max(self.ready) } else { self.dummy_due }
     }
 
     fn poll_look(&self) -> Instant {
@@ -133,8 +129,8 @@ impl<P: Payload> SendingSwitch<P> {
             self.serve(now, wire);
         } else if self.poll_look() <= now {
             self.look(now);
-        } else if self.requeued.poll_timeout() <= now {
-            self.requeue(now);
+        } else if self.urgent.poll_timeout() <= now {
+            self.enqueue(now);
         } else {
             self.pause.expired += 1;
             self.end_pause(now);
@@ -160,14 +156,12 @@ impl<P: Payload> SendingSwitch<P> {
     fn retransmit(&mut self, now: Instant, copy: Copied<P>) {
         let several = self.engine.config().copies > 1;
         let extra = if several { self.timing.multicast_extra } else { Duration::ZERO };
-        self.requeued.push(now + self.timing.retransmit + extra, copy);
+        self.urgent.requeue(now + self.timing.retransmit + extra, copy);
     }
 
-    /// A retransmission reaches the urgent queue in all its copies (LG-7).
-    fn requeue(&mut self, now: Instant) {
-        while let Some((_, copy)) = self.requeued.pop_due(now) {
-            (0..self.engine.config().copies).for_each(|_| self.urgent.push_back(copy));
-        }
+    /// Retransmissions reach the urgent queue.
+    fn enqueue(&mut self, now: Instant) {
+        self.urgent.enqueue(now, self.engine.config().copies);
         self.ready = now;
     }
 
@@ -220,7 +214,7 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// The line is free: sends the most urgent frame (LG-29).
     fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
-        if let Some(copy) = self.urgent.pop_front() {
+        if let Some(copy) = self.urgent.poll() {
             self.send_copy(now, copy, wire);
         } else if let Some(frame) = if self.holds_normal() { None } else { self.normal.poll() } {
             self.send_data(now, frame, wire);
@@ -316,8 +310,7 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// Whether no frame is to be sent again, and no dummy is due (LG-36).
     pub(super) fn is_drained(&self) -> bool {
-        let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
-        !repairs && !self.engine.wants_dummy()
+        self.engine.holes() == 0 && self.urgent.is_empty() && !self.engine.wants_dummy()
     }
 
     /// Starts over at `position`, forgetting all copies (LG-30).
@@ -325,7 +318,6 @@ impl<P: Payload> SendingSwitch<P> {
         self.look_before(now);
         self.engine.synchronise(position);
         self.copies.clear();
-        self.requeued.clear();
         self.urgent.clear();
         self.schedule_dummy();
     }

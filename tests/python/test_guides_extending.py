@@ -1,8 +1,11 @@
-"""The guide to additions: its files exist, its Python runs, and what it says a test asks for, one does."""
+"""The guide to additions: its files exist, its Python runs, its change applies, and its tests are there."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -21,10 +24,13 @@ from lossylink.resources import PUBLISHED
 from lossylink.scenario.loss import _MODELS
 from lossylink.scenario.models import CongestionControl
 
+from .transcripts import run
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "docs" / "guides"
 GUIDE = (GUIDES / "extending.md").read_text()
-TOY, DECLARATION = re.findall(r"^```python\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
+COMPARISON, TOY, DECLARATION = re.findall(r"^```python\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
+(CHANGE,) = re.findall(r"^```diff\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
 
 
 def test_every_file_that_is_named_exists() -> None:
@@ -38,9 +44,43 @@ def test_every_file_that_is_named_exists() -> None:
 def test_every_test_that_is_named_exists() -> None:
     sources = [*(ROOT / "tests" / "python").glob("*.py"), *(ROOT / "crates").rglob("*.rs")]
     text = "\n".join(path.read_text() for path in sources)
-    tests = set(re.findall(r"`((?:every|test|the)_\w+)`", GUIDE))
-    assert len(tests) >= 4
+    tests = set(re.findall(r"`((?:a|all|every|linkguardian|lost|test|the)_\w+)`", GUIDE))
+    assert len(tests) >= 10
     assert [name for name in tests if not re.search(rf"(?:fn|def) {name}\(", text)] == []
+
+
+def apply(tree: Path, change: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Hand a change of the sources to git, which looks for no repository above the tree."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {"GIT_CEILING_DIRECTORIES": str(tree.parent)}
+    command = ["git", "apply", *options, "-"]
+    return subprocess.run(
+        command, cwd=tree, env=environment, input=change, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_change_of_linkguardian_still_applies(tmp_path: Path) -> None:
+    added, removed, name = apply(ROOT, CHANGE, "--numstat").stdout.split()
+    assert f"The change is {int(added) + int(removed)} lines of one file" in GUIDE
+    changed = tmp_path / name
+    changed.parent.mkdir(parents=True)
+    shutil.copy(ROOT / name, changed)
+    done = apply(tmp_path, CHANGE)
+    assert done.returncode == 0, done.stderr
+    assert changed.read_text() != (ROOT / name).read_text()
+    assert apply(tmp_path, CHANGE).returncode == 1
+
+
+def test_the_comparison_draws_two_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own two sweeps, of fewer packets."""
+    monkeypatch.chdir(tmp_path)
+    sweeps = re.findall(r"^lossylink (sweep (?:.*\\\n)*.*)$", GUIDE, re.MULTILINE)
+    assert len(sweeps) == 2
+    for words in sweeps:
+        small = words.replace("\\\n", " ").replace("packets=10M", "packets=2k")
+        assert "12 of 12 points" in run(f"lossylink {small}", tmp_path)
+    exec(compile(COMPARISON, "compare.py", "exec"), {})
+    assert (tmp_path / "spread.png").stat().st_size > 10_000
 
 
 @pytest.fixture

@@ -235,7 +235,7 @@ fn a_link_corrupts_and_is_protected_while_frames_cross() {
     let (protected, report) = time_line("time-line-protected", &code, Some(2_000_000));
     assert_eq!(report["row"]["protected_at_s"], 0.002);
     assert_eq!(report["timeline"]["protected"], json!([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]));
-    // The same frames are lost until then. Of a pair one comes, almost always.
+    // Until then both lose equal frames. Of a pair one comes, almost always.
     let lost = |numbers: &[u64], from: u64| numbers.iter().filter(|&&number| number >= from).count();
     assert!(lost(&protected, 2_000) <= 1 && lost(&missing, 2_000) > 1, "{protected:?} {missing:?}");
     assert!(protected.len().abs_diff(lost_before) <= 1, "{protected:?} {missing:?}");

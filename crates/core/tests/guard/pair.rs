@@ -165,7 +165,7 @@ impl Pair {
         self.protect_under(end, protection, 0.0);
     }
 
-    /// The same over a link that is said to lose this share of what `end` sends.
+    /// A pair over a link that is said to lose this share of what `end` sends.
     pub fn protect_under(&mut self, end: usize, protection: Protection, loss: f64) {
         self.restarts += 1;
         let stream = self.streams.trial(self.restarts).stream("protected");

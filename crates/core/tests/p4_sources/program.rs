@@ -35,14 +35,14 @@ impl Sources {
         Self(files.iter().map(read).collect())
     }
 
-    /// The same with `from`, which stands there once, replaced.
+    /// The program with `from`, which stands there once, replaced.
     pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
         let times: usize = self.0.iter().map(|text| text.matches(from).count()).sum();
         assert_eq!(times, 1, "{from:?} stands in the sources {times} times");
         Self(self.0.iter().map(|text| text.replace(from, to)).collect())
     }
 
-    /// The same with a further file.
+    /// The program with a further file.
     pub(crate) fn with(&self, text: &str) -> Self {
         Self([self.0.as_slice(), &[text.to_owned()]].concat())
     }

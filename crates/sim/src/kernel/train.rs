@@ -63,13 +63,13 @@ impl Train {
         self.nth(self.count - 1)
     }
 
-    /// The same frames somewhere else, where the first comes at `first`.
+    /// The frames of this train at another place, where the first comes at `first`.
     #[inline]
     pub const fn from(self, first: Instant) -> Self {
         Self { first, ..self }
     }
 
-    /// The same frames, one so long after the other.
+    /// The frames of this train at this spacing.
     #[inline]
     pub const fn at_pace(self, spacing: Duration) -> Self {
         Self { spacing, ..self }

@@ -228,8 +228,8 @@ fn a_copy_of_a_notification_takes_the_place_of_a_lost_one() {
     }
 }
 
-/// The same between recirculating switches, whichever single frame of the way back is lost. Two of the frames are
-/// copies of the notification.
+/// With two copies of each control frame, recirculating switches lose no data to the loss of any single frame of the way back.
+/// Two of the frames are copies of the notification.
 // LG-6, LG-46
 #[test]
 fn no_single_loss_on_the_way_back_costs_a_frame_with_two_copies() {

@@ -125,7 +125,7 @@ fn running_ahead_changes_nothing() {
     assert_eq!(cases, 36);
 }
 
-/// The same for flows that last, of TCP and of RDMA, one or several.
+/// Flows that last, of TCP and of RDMA, one or several, come to the same in both halves.
 #[test]
 fn running_ahead_changes_no_long_flow() {
     let mut compared = 0;
@@ -160,7 +160,7 @@ fn running_ahead_changes_no_long_flow() {
     assert_eq!(compared, 24);
 }
 
-/// The same where connections of RDMA fail: both their ends begin anew at one instant. (RDMA-14)
+/// Connections of RDMA fail alike in both halves: both their ends begin anew at one instant. (RDMA-14)
 #[test]
 fn running_ahead_changes_no_connection_that_fails() {
     for protection in ["none", "lg"] {
@@ -180,7 +180,7 @@ fn running_ahead_changes_no_connection_that_fails() {
     }
 }
 
-/// The same for stress tests, whatever their source, and for the looks at a queue that an experiment takes on its way.
+/// Stress tests come to the same in both halves, whatever their source, and so do the looks at a queue on the way.
 #[test]
 fn running_ahead_changes_no_stress_test() {
     let mut compared = 0;

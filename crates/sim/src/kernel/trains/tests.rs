@@ -27,7 +27,7 @@ enum Move {
         gap: u64,
         further: u64,
     },
-    /// The same, each by itself.
+    /// Each member by itself.
     ComeApart {
         count: u32,
         spacing: u64,

@@ -405,7 +405,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.flush_far(self.far_lines.owner());
     }
 
-    /// The same at the near host.
+    /// The line of the near host is free for the conversation whose turn it is.
     fn handle_near_line(&mut self) {
         let index = self.near_lines.owner();
         self.touched = index;

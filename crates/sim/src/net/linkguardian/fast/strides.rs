@@ -157,8 +157,8 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         };
     }
 
-    /// The same while the two directions may go apart, of which nothing has happened since `behind`, before `now` in the forward
-    /// one; false, if the way back has stayed too far behind.
+    /// Finds up to when the sending switch knows all that concerns it while the two directions take turns. Nothing has happened in
+    /// either since `behind`, and the forward direction next does something at `now`. False, if the way back has stayed too far behind.
     #[inline]
     pub(super) fn look_forward(&mut self, now: Instant, behind: Instant) -> bool {
         self.forward.expect(None);
@@ -167,7 +167,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         now <= self.heard
     }
 
-    /// The same, before it could hear of a loss that the receiving switch does not know yet.
+    /// The sending switch hears of no loss by this instant, not even of one that the receiving switch does not know yet.
     #[inline]
     pub(super) fn hears_loss_until(&self) -> Instant {
         self.heard.min(self.forward.poll_told())

@@ -79,7 +79,7 @@ impl Course {
         self.walk(Instant::ZERO, reception, draws, Duration::ZERO, |turn, _| Some(turn.flight))
     }
 
-    /// The same over a link at rest, if the flow begins at `start`.
+    /// How long the flow takes over an idle link, if the flow begins at `start`.
     pub fn taken_over(
         &self,
         link: &mut IdleLink,

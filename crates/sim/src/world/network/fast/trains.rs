@@ -37,7 +37,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         taken > 0
     }
 
-    /// The same at the near host.
+    /// The near host takes of the packets that come next as many as it takes as a train, up to and including `until`; false if none,
+    /// which is for [`Network::handle_at_near`] then.
     #[inline]
     pub(super) fn take_train_at_near(&mut self, until: Instant) -> bool {
         let Some((train, frame)) = self.at_near.train() else { return false };

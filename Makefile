@@ -40,6 +40,7 @@ test: ## Every check and every test, in about half an hour on two cores
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	cargo test --locked --workspace --exclude lossylink-python
 	cargo test --locked --package lossylink-sim --no-default-features --lib --tests
+	tools/same-rows
 
 .PHONY: promised-rust
 promised-rust: $(STAMPS)/venv ## The workspace compiles with the Rust version that Cargo.toml promises

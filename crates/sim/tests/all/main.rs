@@ -1,6 +1,7 @@
 //! The tests of the simulator from outside, as one program: each module has one subject.
 
 #[path = "../checks/mod.rs"]
+#[expect(dead_code, reason = "an example uses the rest")]
 mod checks;
 mod clean_flows;
 mod dialogue;

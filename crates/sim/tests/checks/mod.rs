@@ -2,5 +2,4 @@
 
 pub(crate) mod draws;
 pub(crate) mod ends;
-#[cfg(feature = "fast")]
 pub(crate) mod twins;

@@ -135,6 +135,13 @@ fn seen(mut config: Value, skips: bool, folder: &Path) -> (Result<Seen, String>,
     (seen, octets)
 }
 
+/// What comes of the run that these bytes describe, in words, in the half that is compiled.
+pub(crate) fn outcome(bytes: &[u8]) -> String {
+    let mut config = config(bytes);
+    config["pcap"] = Value::Null;
+    format!("{:?}", seen(config, true, Path::new("")).0)
+}
+
 /// Runs what these bytes describe in both halves; false if both refuse it.
 ///
 /// # Panics

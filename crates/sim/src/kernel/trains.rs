@@ -74,6 +74,7 @@ impl<T: Member> Trains<T> {
 
     /// Puts in a train whose first is `value`, like [`Trains::push_train`], but one that comes alone stays alone: where most
     /// do, a look at what came before costs more than it saves.
+    #[cfg(feature = "fast")]
     #[inline(always)]
     pub fn push_if_many(&mut self, train: Train, value: &T) {
         if train.count > 1 {
@@ -90,6 +91,7 @@ impl<T: Member> Trains<T> {
     }
 
     /// Whether `count` members, at least one, are certain to be due at `now`: of one train, or of as many.
+    #[cfg(feature = "fast")]
     #[inline]
     pub fn has_due(&self, count: u32, now: Instant) -> bool {
         let Some((train, _)) = self.entries.front() else { return false };
@@ -334,6 +336,7 @@ impl<T: Member> Taking<'_, T> {
     }
 
     /// When the train behind the one at hand is due.
+    #[cfg(feature = "fast")]
     #[inline(always)]
     pub fn next_train(&self) -> Instant {
         self.trains.entries.get(1).map_or(Instant::NEVER, |(train, _)| train.first)

@@ -1,7 +1,9 @@
 //! A store-and-forward hop in which nothing is decided: no event, only arithmetic.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::{Frame, LineRate};
-use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO port with a fixed delay behind it. A frame that arrives at `t` leaves when the frames
@@ -13,8 +15,10 @@ pub struct Hop {
     limit: Duration,
     busy_until: Instant,
     /// When the train that was foreseen last would have been sent.
+    #[cfg(feature = "fast")]
     foreseen: Instant,
-    /// The longest that a frame of that train would have taken to be sent.
+    /// The longest that a frame of the train that was foreseen last would have taken to be sent.
+    #[cfg(feature = "fast")]
     foreseen_longest: Duration,
     /// The longest that any frame took to be sent: what stood before it, and itself.
     longest: Duration,
@@ -30,7 +34,9 @@ impl Hop {
             delay,
             limit,
             busy_until: Instant::ZERO,
+            #[cfg(feature = "fast")]
             foreseen: Instant::ZERO,
+            #[cfg(feature = "fast")]
             foreseen_longest: Duration::ZERO,
             longest: Duration::ZERO,
             dropped: 0,
@@ -50,26 +56,6 @@ impl Hop {
         Some(serialised + self.delay)
     }
 
-    /// How a train of frames of `octets` reaches the next element, if it stays one ([`Train::starts`]) and the queue has
-    /// room for each of its frames. Nothing happens yet: [`Hop::let_through`] does it.
-    #[inline]
-    pub fn foresee(&mut self, train: Train, octets: u32) -> Option<Train> {
-        let serialisation = self.rate.serialisation(octets);
-        let starts = train.starts(self.busy_until, serialisation)?;
-        let leaves = starts.from(starts.first + serialisation);
-        self.foreseen = leaves.last();
-        // No frame waits longer than the first and the last.
-        self.foreseen_longest = (leaves.first - train.first).max(self.foreseen - train.last());
-        (self.foreseen_longest <= self.limit).then(|| leaves.from(leaves.first + self.delay))
-    }
-
-    /// Sends the train that was foreseen last.
-    #[inline]
-    pub fn let_through(&mut self) {
-        self.busy_until = self.foreseen;
-        self.longest = self.longest.max(self.foreseen_longest);
-    }
-
     /// When a frame that arrives at `now` leaves, and when it reaches the next element.
     pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
         let start = now.max(self.busy_until);
@@ -78,9 +64,16 @@ impl Hop {
 
     /// The hop before anything has passed it.
     pub fn at_rest(&self) -> Self {
-        let (busy_until, foreseen) = (Instant::ZERO, Instant::ZERO);
-        let (foreseen_longest, longest) = (Duration::ZERO, Duration::ZERO);
-        Self { busy_until, foreseen, foreseen_longest, longest, dropped: 0, ..*self }
+        Self {
+            busy_until: Instant::ZERO,
+            #[cfg(feature = "fast")]
+            foreseen: Instant::ZERO,
+            #[cfg(feature = "fast")]
+            foreseen_longest: Duration::ZERO,
+            longest: Duration::ZERO,
+            dropped: 0,
+            ..*self
+        }
     }
 
     /// What a frame of `octets` takes that finds the port idle.

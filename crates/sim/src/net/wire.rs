@@ -1,5 +1,8 @@
 //! One direction of a lossy wire: decides which frames are corrupted and counts what it carries.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::frame::GAP_OCTETS;
 use lossylink_core::loss::{LossProcess, Stake};
 use lossylink_core::time::Instant;
@@ -67,6 +70,7 @@ pub struct Wire {
 
 impl Traffic {
     /// Counts a data frame of `octets`, to which the protection added `header_octets`.
+    #[cfg(feature = "fast")]
     #[inline]
     pub fn count_data(&mut self, octets: u32, header_octets: u32) {
         self.frames += 1;
@@ -77,16 +81,11 @@ impl Traffic {
     }
 
     /// Counts a frame of the protection itself.
+    #[cfg(feature = "fast")]
     #[inline]
     pub fn count_control(&mut self, octets: u32) {
         self.frames += 1;
         self.control_octets += u64::from(octets);
-    }
-
-    /// What of data frames and control frames can be corrupted: how many they are, and their bytes.
-    const fn exposed(&self) -> (u64, u64) {
-        let octets = self.data_octets + self.header_octets + self.control_octets;
-        (self.frames, octets - self.frames * GAP_OCTETS as u64)
     }
 }
 
@@ -154,33 +153,6 @@ impl Wire {
         !lost
     }
 
-    /// Carries `frames` control frames of `octets` that are certain to arrive whole.
-    #[inline]
-    pub fn carry_control(&mut self, frames: u64, octets: u32) {
-        self.loss.skip(frames, octets - GAP_OCTETS);
-        self.traffic.frames += frames;
-        self.traffic.control_octets += frames * u64::from(octets);
-    }
-
-    /// Whether these data frames and control frames are certain to arrive whole, if they are sent next.
-    pub fn is_clear(&self, load: &Traffic) -> bool {
-        let (frames, bytes) = load.exposed();
-        self.loss.is_clear(frames, bytes)
-    }
-
-    /// Carries data frames and control frames that are certain to arrive whole.
-    pub fn carry_all(&mut self, load: &Traffic) {
-        let (frames, bytes) = load.exposed();
-        self.loss.skip_all(frames, bytes);
-        let traffic = &mut self.traffic;
-        traffic.frames += load.frames;
-        traffic.data_frames += load.data_frames;
-        traffic.data_octets += load.data_octets;
-        traffic.header_octets += load.header_octets;
-        traffic.control_octets += load.control_octets;
-        traffic.largest_octets = traffic.largest_octets.max(load.largest_octets);
-    }
-
     /// Replaces the loss process from now on.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.loss = loss;
@@ -191,37 +163,13 @@ impl Wire {
         &mut self.loss
     }
 
-    /// How many frames of `octets` are certain to arrive whole.
-    pub fn clear_frames(&self, octets: u32) -> u64 {
-        self.loss.clear_frames(octets - GAP_OCTETS)
-    }
-
-    /// Lets `frames` data frames of `octets` pass that are certain to arrive whole, without
-    /// counting them as carried.
-    pub fn skip(&mut self, frames: u64, octets: u32) {
-        self.loss.skip(frames, octets - GAP_OCTETS);
-    }
-
-    /// Carries `frames` data frames of `octets` that are certain to arrive whole, `header_octets` of each from the protection.
-    #[inline]
-    pub fn carry_clear(&mut self, frames: u32, octets: u32, header_octets: u32) {
-        let (frames, bare) = (u64::from(frames), octets - header_octets);
-        self.loss.skip(frames, octets - GAP_OCTETS);
-        let traffic = &mut self.traffic;
-        traffic.frames += frames;
-        traffic.data_frames += frames;
-        traffic.data_octets += frames * u64::from(bare);
-        traffic.header_octets += frames * u64::from(header_octets);
-        traffic.largest_octets = traffic.largest_octets.max(bare);
-    }
-
     /// What has been carried.
     pub const fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fast"))]
 mod tests {
     use super::*;
     use lossylink_core::loss::LossModel;

@@ -12,8 +12,11 @@
 //! what flows on one core cost each other, the budget of a poll, and the way out of a packet, which
 //! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::reception::Reception;
-use crate::kernel::{Pipe, Train};
+use crate::kernel::Pipe;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 
@@ -108,50 +111,6 @@ impl<F: Copy + Default> Core<F> {
         self.waiting.push(self.done_at, *packet);
     }
 
-    /// A train of packets arrives, `packet` and those that `follow` makes of it, as each by itself would. `merge` adds as
-    /// many to the packet before them as it can. Arrivals come in order. The packets' numbers go on by one each.
-    pub fn arrive_in_train(
-        &mut self,
-        train: Train,
-        packet: &mut F,
-        host: &Reception,
-        draws: &mut Stream,
-        merge: impl Fn(&mut F, &F, u32) -> u32,
-        follow: impl Fn(&mut F, u32),
-    ) {
-        let mut index = 0;
-        while index < train.count {
-            let most = self.mergeable(train, index, host);
-            let held = if most > 0 { self.waiting.last_mut() } else { None };
-            let mut taken = held.map_or(0, |held| merge(held, packet, most));
-            self.packets += taken;
-            if taken == 0 {
-                self.arrive(train.nth(index), packet, host, draws, |held, next| merge(held, next, 1) == 1);
-                taken = 1;
-            }
-            index += taken;
-            if index < train.count {
-                follow(packet, taken * train.step);
-            }
-        }
-    }
-
-    /// How many of a train from `index` on come before the core begins with the newest segment, once a burst has been
-    /// put off or cannot be any more.
-    fn mergeable(&self, train: Train, index: u32, host: &Reception) -> u32 {
-        let at = train.nth(index);
-        if !host.merges() || at > self.begins_at || self.packets < BURST_PACKETS {
-            return 0;
-        }
-        // With others between them each may be part of another segment.
-        let behind = if train.step == 1 { train.count } else { index + 1 };
-        let (left, span) = (behind - index, (self.begins_at - at).as_ps());
-        match train.spacing.as_ps() {
-            0 => left,
-            spacing => (span / spacing + 1).min(u64::from(left)) as u32,
-        }
-    }
-
     /// A packet finds the core idle. (HOST-1)
     fn wake_up(&mut self, at: Instant, host: &Reception, draws: &mut Stream) {
         if self.in_use_since.is_never() || at - self.done_at > host.sustained_after() {
@@ -181,6 +140,8 @@ impl<F: Copy + Default> Core<F> {
 mod tests {
     use super::*;
     use crate::config::LatencyTable;
+    #[cfg(feature = "fast")]
+    use crate::kernel::Train;
     use lossylink_core::rng::Streams;
     use proptest::prelude::*;
 
@@ -231,6 +192,7 @@ mod tests {
         std::iter::from_fn(|| core.take(take)).collect()
     }
 
+    #[cfg(feature = "fast")]
     /// Takes in trains of packets, and returns the segments as [`handled`] does. Each train has its first arrival in us, the
     /// distance of its packets in us, and their number.
     fn handled_in_trains(
@@ -269,6 +231,7 @@ mod tests {
     }
 
     proptest! {
+        #[cfg(feature = "fast")]
         #[test]
         fn trains_are_handled_as_their_packets_are(
             (wake_up, moderation, segment, merges) in (0u64..20, 0u64..20, 0u64..3, any::<bool>()),

@@ -9,7 +9,9 @@
 //!     three hops           ------          two hops
 //! ```
 
-use crate::kernel::Train;
+#[cfg(feature = "fast")]
+mod fast;
+
 use crate::net::frame::GAP_OCTETS;
 use crate::net::{Ecn, Frame, Hop, LineRate};
 use lossylink_core::loss::LossProcess;
@@ -53,19 +55,6 @@ impl Chances {
     /// When a frame leaves the leg that would leave at `at` without jitter.
     fn put_off(&mut self, at: Instant) -> Instant {
         self.jitter.as_mut().map_or(at, |jitter| jitter.leave(at))
-    }
-
-    /// Whether so many frames of `octets` are certain to cross alike.
-    fn are_even(&self, frames: u32, octets: u32) -> bool {
-        let clear = |losses: &Losing| losses.process.clear_frames(octets - GAP_OCTETS) >= u64::from(frames);
-        self.jitter.is_none() && self.losses.as_ref().is_none_or(clear)
-    }
-
-    /// So many frames of `octets` have crossed, as was certain.
-    fn pass(&mut self, frames: u32, octets: u32) {
-        if let Some(losses) = &mut self.losses {
-            losses.process.skip(u64::from(frames), octets - GAP_OCTETS);
-        }
     }
 }
 
@@ -171,36 +160,6 @@ impl Leg {
     #[inline(never)]
     fn cross_by_chance<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         self.cross_watched(now, frame, usize::MAX, |_| {})
-    }
-
-    /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
-    #[inline(always)]
-    pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
-        if self.chances.as_ref().is_some_and(|chances| !chances.are_even(train.count, octets)) {
-            return None;
-        }
-        let crossed = self.cross_even(train, octets)?;
-        if let Some(chances) = &mut self.chances {
-            chances.pass(train.count, octets);
-        }
-        Some(crossed)
-    }
-
-    /// Returns how a train of frames comes out that meets no chance; `None`, and nothing has happened, if the train does not stay
-    /// one.
-    #[inline(always)]
-    fn cross_even(&mut self, train: Train, octets: u32) -> Option<Train> {
-        let entered = train.from(train.first + self.delay);
-        if self.hops.is_empty() { Some(entered) } else { self.cross_hops(entered, octets) }
-    }
-
-    /// Returns how a train of frames comes out of the hops of the leg; `None`, and nothing has happened, if the train does not stay
-    /// one.
-    #[inline(never)]
-    fn cross_hops(&mut self, entered: Train, octets: u32) -> Option<Train> {
-        let arrives = self.hops.iter_mut().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
-        self.hops.iter_mut().for_each(Hop::let_through);
-        Some(arrives)
     }
 
     /// When a frame that enters at `now` comes out; `watch` is told when the first bit leaves onto the hop with
@@ -347,6 +306,8 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "fast")]
+    use crate::kernel::Train;
     use crate::net::Ecn;
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
@@ -388,11 +349,13 @@ mod tests {
 
     /// How often a train stayed one, and how often it did not.
     #[derive(Debug, Default)]
+    #[cfg(feature = "fast")]
     struct Seen {
         whole: usize,
         apart: usize,
     }
 
+    #[cfg(feature = "fast")]
     /// Sends trains and frames by themselves, at these gaps, over a leg, and over its twin one by one.
     fn trains_beside_frames(first_gbps: u64, trains: &[(u64, u64, u32, u32)]) -> Seen {
         let rate = |gbps| LineRate::new(BitRate::from_gbps(gbps));
@@ -426,6 +389,7 @@ mod tests {
     }
 
     proptest! {
+        #[cfg(feature = "fast")]
         #[test]
         fn a_train_crosses_as_its_frames_do(
             first_gbps in prop_oneof![Just(25u64), Just(100), Just(400)],
@@ -436,6 +400,7 @@ mod tests {
     }
 
     /// The canary of the property above: some trains stay one, others do not.
+    #[cfg(feature = "fast")]
     #[test]
     fn trains_stay_one_at_once_or_at_a_pace_and_not_where_they_catch_up_with_a_backlog() {
         let (at_once, paced) = ((5_000, 0, 10, 1514), (5_000, 927, 10, 1514));

@@ -29,6 +29,7 @@ impl Latency {
         }
     }
 
+    #[cfg(feature = "fast")]
     fn least(&self) -> Duration {
         match self {
             Self::Constant(latency) => *latency,
@@ -116,6 +117,7 @@ impl Reception {
     }
 
     /// What a packet that finds the host idle waits at the least.
+    #[cfg(feature = "fast")]
     pub fn least_wake_up(&self) -> Duration {
         self.wake_up.least()
     }

@@ -1,4 +1,4 @@
-//! Prints what comes of random runs, but for the work that they took: `rows [RUNS]`. Builds with and without the feature
+//! Prints the outcomes of random runs, without the counts of their work: `rows [RUNS]`. Builds with and without the feature
 //! `fast` print the same bytes, which `tools/same-rows` compares.
 
 use lossylink_core::rng::{RngCore, Streams};

@@ -3,7 +3,7 @@
 //! This file is the one list of the families in the simulator: who they are, and how each is built.
 
 use super::blueprint::{Blueprint, Losses, clean};
-use super::inspected::Bare;
+use super::inspected::Inspectable;
 use super::source::Source;
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
@@ -180,8 +180,8 @@ impl<P: Payload> From<LinkGuardianLink<P>> for AnyLink<P> {
     }
 }
 
-impl<P: Payload> Bare<P> for AnyLink<P> {
-    fn run_bare(
+impl<P: Payload> Inspectable<P> for AnyLink<P> {
+    fn run_inspected(
         &mut self,
         until: Instant,
         forward: &mut impl Source<P>,

@@ -17,9 +17,9 @@ use std::collections::VecDeque;
 use std::mem;
 
 /// A link that can be inspected, and is not inspected yet.
-pub trait Bare<P: Payload>: ProtectedLink<P> + Clone {
-    /// [`ProtectedLink::run`].
-    fn run_bare(
+pub trait Inspectable<P: Payload>: ProtectedLink<P> + Clone {
+    /// Equals [`ProtectedLink::run`]. A link that may itself be an [`Inspected`] link would wrap its sources without end.
+    fn run_inspected(
         &mut self,
         until: Instant,
         forward: &mut impl Source<P>,
@@ -42,7 +42,7 @@ pub struct Inspected<P: Payload, L> {
     delivered: Trains<Frame<P>>,
 }
 
-impl<P: Payload, L: Bare<P>> Inspected<P, L> {
+impl<P: Payload, L: Inspectable<P>> Inspected<P, L> {
     /// Looks at `link` at these instants, in whatever order they are given.
     pub(super) fn new(link: L, mut instants: Vec<Instant>) -> Self {
         instants.sort_unstable();
@@ -126,7 +126,7 @@ impl<P: Payload, L: Bare<P>> Inspected<P, L> {
     }
 }
 
-impl<P: Payload, L: Bare<P>> ProtectedLink<P> for Inspected<P, L> {
+impl<P: Payload, L: Inspectable<P>> ProtectedLink<P> for Inspected<P, L> {
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.look_before(now);
         self.offered += 1;
@@ -164,7 +164,7 @@ impl<P: Payload, L: Bare<P>> ProtectedLink<P> for Inspected<P, L> {
         let mut latest = Instant::ZERO;
         let mut forward = Counted::new(forward);
         while self.next() < until {
-            latest = latest.max(self.link.run_bare(self.next(), &mut forward, backward));
+            latest = latest.max(self.link.run_inspected(self.next(), &mut forward, backward));
             self.offered += mem::take(&mut forward.taken);
             let entries = forward.poll_timeout(self.link.backlog()).min(backward.poll_timeout(0));
             let next = self.link.poll_timeout().min(entries);
@@ -173,7 +173,7 @@ impl<P: Payload, L: Bare<P>> ProtectedLink<P> for Inspected<P, L> {
             }
             self.look();
         }
-        latest = latest.max(self.link.run_bare(until, &mut forward, backward));
+        latest = latest.max(self.link.run_inspected(until, &mut forward, backward));
         self.offered += forward.taken;
         latest
     }

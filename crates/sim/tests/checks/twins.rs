@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Bytes that the links of [`config`] are drawn from; the others describe the experiment.
 const LINK_BYTES: usize = 48;
-/// What a row says of the work that was done, and not of the outcome.
+/// Row keys that count the work of a run, and not its outcome.
 const WORK: [&str; 2] = ["frames_simulated", "frames_skipped"];
 
 /// A run by a link that keeps its frames moving: event by event, a link that is dead for seconds takes hours.
@@ -109,7 +109,7 @@ fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
     }
 }
 
-/// What comes of a run, but for the work that it took.
+/// The outcome of a run, without the counts of its work.
 #[derive(Debug, PartialEq)]
 struct Seen {
     row: Map<String, Value>,
@@ -118,7 +118,7 @@ struct Seen {
     states: Vec<Value>,
 }
 
-/// What comes of a run, or why it is refused, and the octets of its capture.
+/// The outcome of a run, or why the run is refused, and the octets of its capture.
 fn seen(mut config: Value, skips: bool, folder: &Path) -> (Result<Seen, String>, Vec<u8>) {
     config["skip"] = json!(skips);
     let path = folder.join("capture.pcapng");
@@ -135,7 +135,7 @@ fn seen(mut config: Value, skips: bool, folder: &Path) -> (Result<Seen, String>,
     (seen, octets)
 }
 
-/// What comes of the run that these bytes describe, in words, in the half that is compiled.
+/// The outcome of the run that these bytes describe, in words: of the fast half, if it is compiled.
 pub(crate) fn outcome(bytes: &[u8]) -> String {
     let mut config = config(bytes);
     config["pcap"] = Value::Null;

@@ -1,6 +1,6 @@
-//! What becomes of a numbered frame at the receiver.
+//! The verdict of the receiver on a numbered frame.
 
-/// What becomes of a frame at the receiver.
+/// The verdict of the receiver on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// To the next hop, now.

@@ -54,7 +54,7 @@ impl CleanTrials {
         })
     }
 
-    /// A trial ran without a loss, and put on the link so many frames of at most so many octets.
+    /// A trial ran without a loss, and put `frames` frames of at most `octets` each on the link.
     pub(super) fn note<T>(&mut self, serial: &Serial<'_, T>, ran: Trial, frames: u64, octets: u32) {
         let repeats = serial.is_repeatable && serial.skips() && self.may_skip;
         if repeats && self.flow.is_none() && ran.took.is_some() {

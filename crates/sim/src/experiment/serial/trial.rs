@@ -1,4 +1,4 @@
-//! What one of the flows that follow each other gives.
+//! The result of one of the flows that follow each other.
 
 use super::counters::Repair;
 use lossylink_core::time::Duration;

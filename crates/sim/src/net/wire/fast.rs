@@ -57,7 +57,7 @@ impl Wire {
 }
 
 impl Traffic {
-    /// What of data frames and control frames can be corrupted: how many they are, and their bytes.
+    /// The number of data and control frames, and their bytes that can be corrupted.
     const fn exposed(&self) -> (u64, u64) {
         let octets = self.data_octets + self.header_octets + self.control_octets;
         (self.frames, octets - self.frames * GAP_OCTETS as u64)

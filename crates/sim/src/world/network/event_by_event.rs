@@ -5,7 +5,7 @@ use crate::net::ProtectedLink;
 use crate::world::{Path, Protocol, Reception};
 use lossylink_core::time::Instant;
 
-/// What the fast half keeps.
+/// The state of the fast half.
 #[derive(Debug)]
 pub(super) struct State;
 

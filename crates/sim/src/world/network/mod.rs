@@ -109,7 +109,7 @@ pub struct Network<T: Protocol, L> {
     /// The link under test.
     pub link: L,
     path: Path,
-    /// What the fast half keeps.
+    /// The state of the fast half.
     fast: fast::State,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,

@@ -10,7 +10,7 @@ impl Pacing {
         self.free_at
     }
 
-    /// What a packet of `payload` bytes occupies the stack for; `None` if the stack is never felt.
+    /// The time for which a packet of `payload` bytes occupies the stack; `None` if the stack is never felt.
     pub(in crate::transport::tcp) fn stack_span(&self, payload: u32) -> Option<Duration> {
         self.stack_rate.map(|rate| Bytes(u64::from(payload)) / rate)
     }

@@ -22,7 +22,7 @@ use ahead::Ahead;
 use lossylink_core::time::Instant;
 use places::Places;
 
-/// What the fast half keeps.
+/// The state of the fast half.
 #[derive(Debug)]
 pub(super) struct State {
     places: Places,

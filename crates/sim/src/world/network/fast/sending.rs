@@ -22,7 +22,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let (latency, now) = (&mut self.latency, &mut self.now);
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let is_alone = self.generations.len() == 1;
-        // What the other conversations do limits how far packets go ahead.
+        // The next event of another conversation limits how far packets go ahead.
         let others = (fast.ahead.is_some() && !is_alone).then(|| near_timers.next_of_others(index));
         while let Some((packet, is_formed)) =
             near_lines.ask(index, *now, |is_free| near.poll_at_line(*now, is_free))

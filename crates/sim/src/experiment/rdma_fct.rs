@@ -52,11 +52,27 @@ impl SerialProtocol for Rdma {
     const CONNECTS: bool = false;
 
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, _phases: (Duration, Duration)) {
-        if ends.near.has_failed() {
-            ends.near.reconnect();
-            ends.far.reconnect();
-        }
+        connect(ends);
         ends.near.post(now, Operation::Write(flow_bytes));
+    }
+
+    #[cfg(feature = "fast")]
+    fn phases(&self, flow_bytes: u64) -> usize {
+        self.config.phases(flow_bytes)
+    }
+
+    #[cfg(feature = "fast")]
+    fn phase(ends: &Conversation<Self>, flow_bytes: u64) -> Option<usize> {
+        let near = ends.near.statistics().congestion_notifications;
+        let far = ends.far.statistics().congestion_notifications;
+        (near + far == 0).then(|| ends.near.phase(flow_bytes))
+    }
+
+    #[cfg(feature = "fast")]
+    fn pass(ends: &mut Conversation<Self>, flow_bytes: u64) {
+        connect(ends);
+        ends.near.pass_write(flow_bytes);
+        ends.far.pass_write(flow_bytes);
     }
 
     #[inline]
@@ -85,5 +101,13 @@ impl SerialProtocol for Rdma {
 
     fn once(host: &HostProfile) -> Option<MessageLatency> {
         Some(MessageLatency::of(host))
+    }
+}
+
+/// Opens the connection anew, if it has failed.
+fn connect(ends: &mut Conversation<Rdma>) {
+    if ends.near.has_failed() {
+        ends.near.reconnect();
+        ends.far.reconnect();
     }
 }

@@ -87,6 +87,31 @@ fn flows_that_follow_from_what_is_measured_are_computed() {
     }
 }
 
+/// All messages take one connection, whose interface asks for an acknowledgement with every 256th number (RDMA-5): a message that
+/// meets a loss stands where those before it have left the connection. On a slow way back the last acknowledgement waits for the one before.
+#[test]
+#[cfg_attr(not(feature = "fast"), ignore = "no message is skipped")]
+fn messages_that_are_skipped_take_their_numbers() {
+    for (recovery, dcqcn, loss, back_gbps) in [
+        ("go-back-n", false, 2e-3, 100),
+        ("selective-repeat", false, 2e-3, 100),
+        ("go-back-n", true, 2e-3, 100),
+        ("go-back-n", false, 0.05, 100),
+        ("go-back-n", false, 2e-3, 1),
+        ("selective-repeat", false, 2e-3, 1),
+    ] {
+        let mut config = config("rdma-fct", "none");
+        config["loss"]["forward"] = json!({"model": "bernoulli", "p": loss});
+        config["link"]["rate_back_bps"] = json!(back_gbps * 1_000_000_000_u64);
+        config["transport"]["recovery"] = json!(recovery);
+        config["transport"]["dcqcn"] = json!(dcqcn);
+        config["flow"]["trials"] = json!(2_000);
+        let (outcome, skipped) = compared(&config);
+        let hit = number(&outcome, "flows_hit");
+        assert!(skipped > 0.0 && hit > 50.0 && number(&outcome, "timeouts") > 0.0, "{recovery}: {hit}");
+    }
+}
+
 /// Without losses on the way back: one that is there may hit an acknowledgement.
 #[test]
 fn a_lossy_way_back_is_computed() {

@@ -328,3 +328,25 @@ fn a_forged_packet_is_noticed() {
     world.responder.handle_packet(Instant::ZERO, &forged, false);
     world.run(&[Operation::Write(3_000)]);
 }
+
+/// A requester that goes back asks for several READs in a row: the second request takes no answer from the first (RDMA-9). DCQCN
+/// slows the responses down, so they queue, and the timer fires while they do.
+#[test]
+fn several_reads_are_answered_again_in_their_order() {
+    for recovery in [Recovery::GoBackN, Recovery::SELECTIVE_REPEAT] {
+        let mtu = Mtu::new(256).expect("it is listed");
+        let dcqcn = Some(Dcqcn::on(BitRate::from_gbps(100)));
+        let config = Config {
+            mtu,
+            recovery,
+            timeout: Duration::from_us(50),
+            retry_count: u32::MAX,
+            dcqcn,
+            ..Config::default()
+        };
+        let path = Path { loss: 0.02, duplication: 0.1, reordering: 0.0, marking: 0.2 };
+        for seed in 0..20 {
+            World::new(config, path, seed).run(&[Operation::Read(30_000); 6]);
+        }
+    }
+}

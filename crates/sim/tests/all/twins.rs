@@ -1,16 +1,21 @@
 //! Whole runs of the fast half beside the plain half.
 
 use crate::checks::twins;
+use crate::support::{config, number, run};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use serde_json::json;
 use std::cell::Cell;
 
 const SEEDS: u32 = 1000;
+/// Steps towards a smaller failure: a run takes up to seconds.
+const SHRINKS: u32 = 100;
 
 #[test]
 fn both_halves_give_the_same() {
     let ran = Cell::new(0);
-    let mut runner = TestRunner::new(ProptestConfig { cases: SEEDS, ..ProptestConfig::default() });
+    let config = ProptestConfig { cases: SEEDS, max_shrink_iters: SHRINKS, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
     let bytes = prop::collection::vec(any::<u8>(), 110);
     runner
         .run(&bytes, |bytes| {
@@ -19,4 +24,22 @@ fn both_halves_give_the_same() {
         })
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(ran.get() > SEEDS / 2, "only {} of {SEEDS} were runs", ran.get());
+}
+
+/// Copies find no room for more frames than LinkGuardian has positions, which are 131,072 (LG-3, LG-34). A copy goes round once before
+/// it is dropped here, and by then the sender knows whether the frame was lost.
+#[test]
+fn copies_without_room_are_forgotten_with_their_positions() {
+    let mut config = config("stress", "lg-nb");
+    config["link"] = json!({"rate_bps": 800_000_000_000_u64, "propagation_ps": 0, "mtu_bytes": 1_500});
+    config["loss"]["forward"] = json!({"model": "at", "positions": [95_000, 150_000]});
+    config["switch"]["tx_buffer_max_bytes"] = json!(20_000);
+    config["protection"]["copies"] = json!(1);
+    config["traffic"] = json!({"source": "saturated", "frame_bytes": 590, "packets": 200_000});
+    let fast = run(&config);
+    config["skip"] = json!(false);
+    let plain = run(&config);
+    assert_eq!(fast.row, plain.row);
+    assert!(number(&fast, "tx_buffer_drops") > 150_000.0, "the buffer overflows");
+    assert_eq!((number(&fast, "retransmissions"), number(&fast, "effective_lost_packets")), (2.0, 0.0));
 }

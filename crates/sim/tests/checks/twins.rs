@@ -8,6 +8,13 @@ use std::path::Path;
 
 /// Bytes that the links of [`config`] are drawn from; the others describe the experiment.
 const LINK_BYTES: usize = 48;
+/// Limits of a switch: the widest, and narrower ones.
+const LIMITS: [(&str, u32, [u32; 2]); 4] = [
+    ("queue_bytes", 560_000, [20_000, 3_000]),
+    ("ecn_threshold_bytes", 100_000, [10_000, 1_600]),
+    ("tx_buffer_max_bytes", 8_000_000, [20_000, 3_000]),
+    ("rx_buffer_max_bytes", 8_000_000, [20_000, 3_000]),
+];
 /// Row keys that count the work of a run, and not its outcome.
 const WORK: [&str; 2] = ["frames_simulated", "frames_skipped"];
 
@@ -25,15 +32,9 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
     config["link"]["propagation_ps"] = json!(script.pick(&[0, 25_000, 500_000, 5_000_000]));
     config["loss"] =
         json!({"forward": loss(&mut script, frames_ps), "reverse": loss(&mut script, frames_ps)});
-    let limits = [
-        ("queue_bytes", [560_000, 20_000, 3_000]),
-        ("ecn_threshold_bytes", [100_000, 10_000, 1_600]),
-        ("tx_buffer_max_bytes", [8_000_000, 20_000, 3_000]),
-        ("rx_buffer_max_bytes", [8_000_000, 20_000, 3_000]),
-    ];
-    for (key, among) in limits {
+    for (key, widest, narrower) in LIMITS {
         if script.byte().is_multiple_of(3) {
-            config["switch"][key] = json!(script.pick(&among));
+            config["switch"][key] = json!(script.pick(&[widest, narrower[0], narrower[1]]));
         }
     }
     config["transport"]["rto_min_ps"] = json!(1_000_000_000_u64);
@@ -52,18 +53,7 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
             "poll_ps": run_ps / 10 + 1, "bin_ps": run_ps / 10 + 1,
         });
     }
-    if config["protection"]["family"] == "llr" {
-        // Some of its options keep it busy for the seconds in which hosts lose patience.
-        config["protection"] = json!({"family": "llr"});
-    }
-    // These are work by themselves: a hundred flows and more, and a link that is looked at again and again.
-    if config["experiment"] == "workload" {
-        config["loss"] = json!({"forward": {"model": "bernoulli", "p": 1e-3}});
-        config["path"]["rtt_ps"] = json!(20_000_000);
-    }
-    if config["rare"].is_object() {
-        config["rare"]["looks"] = json!(1 + script.number(10));
-    }
+    draw_work(&mut config, &mut script);
     if config["experiment"] == "fec" {
         config["run"] = json!({"duration_ps": run_ps, "warmup_ps": 0, "cooldown_ps": 0});
     }
@@ -86,6 +76,34 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
         config["pcap"] = json!({"hop": script.pick(hops), "path": ""});
     }
     config
+}
+
+/// Draws how much each experiment does, so that both halves take milliseconds.
+fn draw_work(config: &mut Value, script: &mut Script<'_>) {
+    if config["protection"]["family"] == "llr" {
+        // Some of its options keep it busy for the seconds in which hosts lose patience.
+        config["protection"] = json!({"family": "llr"});
+    }
+    // A hundred flows and more are work by themselves, and a full queue or reorder buffer makes them last for seconds.
+    if config["experiment"] == "workload" {
+        for (key, widest, _) in LIMITS {
+            config["switch"][key] = json!(widest);
+        }
+        config["link"]["rate_bps"] = json!(config["link"]["rate_bps"].as_u64().min(Some(100_000_000_000)));
+        config["loss"] = json!({"forward": {"model": "bernoulli", "p": 1e-3}});
+        config["path"]["rtt_ps"] = json!(20_000_000);
+    }
+    if ["tcp-fct", "rdma-fct"].iter().any(|name| config["experiment"] == *name) && script.flag() {
+        // Many short flows: what one leaves to the next shows where a loss meets the flow after many without.
+        let frames = 4 + config["flow"]["size_bytes"].as_u64().unwrap_or_default() / 256;
+        config["flow"]["trials"] = json!(1 + script.number(8_000) / frames);
+    }
+    if config["rare"].is_object() {
+        // A look ends when its loss is settled, and looks at the tail take many frames. Without LinkGuardian a look has no fast half.
+        config["loss"]["forward"] = json!({"model": "bernoulli", "p": script.pick(&[1e-4, 1e-6])});
+        let has_fast_half = config["protection"]["family"] == "linkguardian";
+        config["rare"] = if has_fast_half { json!({"looks": 1, "tail": false}) } else { Value::Null };
+    }
 }
 
 /// Losses from which a link recovers within some frames.

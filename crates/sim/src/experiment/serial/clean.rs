@@ -1,25 +1,32 @@
-//! Trials that meet no loss: a flow that takes the same course in all of them is computed once. Equals [`Serial::run_flow`].
+//! Flows that meet no loss: flows that take the same course are computed once. Equals [`Serial::run_flow`].
 
 use super::trial::Trial;
 use super::{Serial, SerialNetwork, SerialProtocol, draw_once, draws};
+use crate::Stop;
 use crate::fast::{Path as Fast, takes};
 use crate::net::{AnyLink, ProtectedLink};
 use crate::world::network::{Course, Taken};
 use crate::world::{Network, Reception};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
+use std::sync::OnceLock;
 
 /// How often the hosts of a rehearsal take twice as long to wake up, at the most, the first one included.
 const WAKE_UPS_TRIED: u32 = 4;
+/// Flows that bring ends to a phase, at the most: acknowledgements are asked for once in fewer packets.
+const FLOWS_BEFORE_MAX: u32 = 1 << 12;
 
-/// Trials of a block that meet no loss, and so need not be run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CleanTrials {
-    may_skip: bool,
-    flow: Option<CleanFlow>,
+/// The flows of an experiment that meet no loss, as far as they are computed and not run.
+#[derive(Debug)]
+pub(super) struct CleanFlows {
+    course: Option<CleanCourse>,
+    /// A flow of each phase ([`SerialProtocol::phase`]), once one was looked for: `None` if it has no result to repeat.
+    by_phase: Vec<OnceLock<Option<CleanFlow>>>,
+    /// Frames that a flow of any phase puts on the link forward, and the octets of the largest, once one was computed.
+    crossing: OnceLock<(u64, u32)>,
 }
 
-/// A flow on hosts that add nothing to its packets: the next one that meets no loss takes exactly as long.
+/// A flow on hosts that add nothing to its packets: each flow of its phase that meets no loss takes exactly as long.
 #[derive(Clone, Copy, Debug)]
 struct CleanFlow {
     trial: Trial,
@@ -27,13 +34,13 @@ struct CleanFlow {
     octets: u32,
 }
 
-impl CleanTrials {
-    /// Of a block in which no trial has run; `may_skip` says whether trials may be left out.
-    pub(super) const fn new(may_skip: bool) -> Self {
-        Self { may_skip, flow: None }
+impl CleanFlows {
+    /// Every flow is run.
+    pub(super) const fn none() -> Self {
+        Self { course: None, by_phase: Vec::new(), crossing: OnceLock::new() }
     }
 
-    /// The next trial, with the frames that it puts on the link forward, if it is certain to meet no loss and to go like one before:
+    /// The next flow, with the frames that it puts on the link forward, if it is certain to meet no loss and its result is known:
     /// then it has happened. `None`, and nothing has happened, if it must be run.
     #[inline]
     pub(super) fn take<T: SerialProtocol>(
@@ -41,32 +48,52 @@ impl CleanTrials {
         serial: &Serial<'_, T>,
         network: &mut SerialNetwork<T>,
         streams: &Streams,
+        stop: &Stop,
     ) -> Option<(Trial, u64)> {
-        if !self.may_skip {
-            return None;
-        }
         let by_course =
-            serial.course.as_ref().and_then(|course| course.take(network, &serial.reception, streams));
+            self.course.as_ref().and_then(|course| course.take(network, &serial.reception, streams));
         by_course.or_else(|| {
-            let flow = self.flow.filter(|flow| network.link.skip_clean(flow.frames, flow.octets))?;
+            let flow = self.flow(serial, network, stop)?;
+            if !network.link.skip_clean(flow.frames, flow.octets) {
+                return None;
+            }
+            network.take(0, |ends| T::pass(ends, serial.flow.size_bytes));
             let once = draw_once(serial.once.as_ref(), &mut streams.stream("hosts"), serial.flow.size_bytes);
             Some((flow.trial.with(once), flow.frames))
         })
     }
 
-    /// A trial ran without a loss, and put `frames` frames of at most `octets` each on the link.
-    pub(super) fn note<T>(&mut self, serial: &Serial<'_, T>, ran: Trial, frames: u64, octets: u32) {
-        let repeats = serial.is_repeatable && serial.skips() && self.may_skip;
-        if repeats && self.flow.is_none() && ran.took.is_some() {
-            self.flow = Some(CleanFlow { trial: ran, frames, octets });
+    /// The flow that the next one repeats if it meets no loss. One that was not computed yet is, unless the next is sure to be run.
+    #[inline]
+    fn flow<T: SerialProtocol>(
+        &self,
+        serial: &Serial<'_, T>,
+        network: &mut SerialNetwork<T>,
+        stop: &Stop,
+    ) -> Option<CleanFlow> {
+        if self.by_phase.is_empty() {
+            return None;
         }
+        let phase = T::phase(network.conversation(0), serial.flow.size_bytes)?;
+        let known = self.by_phase.get(phase)?;
+        if let Some(flow) = known.get() {
+            return *flow;
+        }
+        if self.crossing.get().is_some_and(|&(frames, octets)| !network.link.is_clear_for(frames, octets)) {
+            return None;
+        }
+        let flow = *known.get_or_init(|| serial.repeatable_flow(phase, stop));
+        if let Some(flow) = flow {
+            self.crossing.get_or_init(|| (flow.frames, flow.octets));
+        }
+        flow
     }
 }
 
 /// The course of a flow on hosts that draw what they take: the next one that meets no loss takes the same, with draws of its
 /// own.
 #[derive(Clone, Debug)]
-pub(super) struct CleanCourse {
+struct CleanCourse {
     course: Course,
     /// A flow that takes longer is not certain to take this course.
     limit: Duration,
@@ -131,9 +158,41 @@ impl<T> Serial<'_, T> {
 }
 
 impl<T: SerialProtocol> Serial<'_, T> {
+    /// What is known of flows that meet no loss; `crosses_alike` says whether every flow crosses the link like the one before.
+    pub(super) fn clean_flows(&self, crosses_alike: bool) -> CleanFlows {
+        if !self.skips() {
+            return CleanFlows::none();
+        }
+        let phases = if self.is_repeatable { self.protocol.phases(self.flow.size_bytes) } else { 0 };
+        let by_phase = std::iter::repeat_with(OnceLock::new).take(phases).collect();
+        CleanFlows { course: self.rehearsed(crosses_alike), by_phase, crossing: OnceLock::new() }
+    }
+
+    /// A flow of this phase without a loss, if each such flow repeats it.
+    fn repeatable_flow(&self, phase: usize, stop: &Stop) -> Option<CleanFlow> {
+        let (config, bytes) = (self.setup.config, self.flow.size_bytes);
+        let mut ends = self.protocol.conversation(bytes);
+        // Flows of one size have brought the ends to this phase, so they do it again.
+        let mut before = 0..FLOWS_BEFORE_MAX;
+        while T::phase(&ends, bytes) != Some(phase) {
+            before.next()?;
+            T::pass(&mut ends, bytes);
+        }
+        let streams = Streams::new(config.seed);
+        let link = AnyLink::bare(&self.setup.plan, &streams);
+        let network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![ends]);
+        let mut network = network.skipping(true).stopping(stop);
+        network.set_reception(&self.reception);
+        let trial = self.run_flow(&mut network, &mut streams.stream("hosts"));
+        let leaves_a_phase = T::phase(network.conversation(0), bytes).is_some();
+        let repeats = trial.took.is_some() && leaves_a_phase && !network.is_stopped();
+        let traffic = network.link.traffic();
+        repeats.then_some(CleanFlow { trial, frames: traffic.frames, octets: traffic.largest_octets })
+    }
+
     /// The course of a flow that meets no loss, if it has one.
-    pub(super) fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
-        if !self.skips() || self.once.is_some() {
+    fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
+        if self.once.is_some() {
             return None;
         }
         let bytes = self.flow.size_bytes;

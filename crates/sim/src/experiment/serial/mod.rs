@@ -24,7 +24,7 @@ use crate::world::limits::wait_for_flow_alone;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{MessageLatency, Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome, Stop};
-use clean::{CleanCourse, CleanTrials};
+use clean::CleanFlows;
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
@@ -65,6 +65,24 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     ) {
         Self::start(now, ends, flow_bytes, phases);
     }
+
+    /// How many phases flows of `flow_bytes` have.
+    #[cfg(feature = "fast")]
+    fn phases(&self, _flow_bytes: u64) -> usize {
+        1
+    }
+
+    /// The phase of the next flow, a number below [`phases`](Self::phases): flows of one phase that meet no loss take the same, if the
+    /// hosts add nothing. `None` if earlier flows have left more than a phase to the next.
+    #[cfg(feature = "fast")]
+    fn phase(_ends: &Conversation<Self>, _flow_bytes: u64) -> Option<usize> {
+        Some(0)
+    }
+
+    /// Leaves the ends as a flow of `flow_bytes` does that meets no loss, without its packets. Ends that begin anew with each flow
+    /// stay as they are.
+    #[cfg(feature = "fast")]
+    fn pass(_ends: &mut Conversation<Self>, _flow_bytes: u64) {}
 
     /// The mean round trip that the ends have measured, if they do so.
     fn round_trip(_ends: &Conversation<Self>) -> Duration {
@@ -118,8 +136,7 @@ pub(super) struct Serial<'a, T> {
     patience: Duration,
     /// Whether a flow that meets no loss always takes the same time.
     is_repeatable: bool,
-    /// The course of one that meets no loss, if only the hosts' draws are new in each.
-    course: Option<CleanCourse>,
+    clean: CleanFlows,
 }
 
 type SerialNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
@@ -140,11 +157,11 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let round_trip = setup.rtt().unwrap_or(Duration::from_ns_f64(one_way_ns) * 2);
         let least = round_trip + Bytes(flow.size_bytes) / setup.rate.bit_rate();
         let patience = wait_for_flow_alone(least);
-        let course = None;
+        let clean = CleanFlows::none();
         let mut serial =
-            Self { host, flow, once, reception, path, patience, protocol, is_repeatable, course, setup };
+            Self { host, flow, once, reception, path, patience, protocol, is_repeatable, clean, setup };
         if is_even {
-            serial.course = serial.rehearsed(crosses_alike);
+            serial.clean = serial.clean_flows(crosses_alike);
         }
         Ok(serial)
     }
@@ -249,11 +266,12 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     fn run_block(&self, block: &Block, piece: &mut Piece<Packing>, stop: &Stop) -> Result<(), ConfigError> {
         let capture = self.capture(block)?;
         let mut network = self.network(block, capture.tap())?.stopping(stop);
-        // A flow that is computed once would be recorded once: under a capture every flow runs.
-        let mut clean = CleanTrials::new(!capture.is_on());
         for index in 0..block.trials {
             let streams = block.streams.trial(index);
-            if let Some((trial, frames)) = clean.take(self, &mut network, &streams) {
+            // A flow that is computed once would be recorded once: under a capture every flow runs.
+            if !capture.is_on()
+                && let Some((trial, frames)) = self.clean.take(self, &mut network, &streams, stop)
+            {
                 piece.add(trial);
                 piece.totals.frames_skipped += frames;
                 continue;
@@ -261,7 +279,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let mut hosts = streams.stream("hosts");
             let once = draw_once(self.once.as_ref(), &mut hosts, self.flow.size_bytes);
             network.tap().begin_flow(index);
-            let before = *network.link.traffic();
+            let before = network.link.traffic().frames;
             let (near, far) = draws(&streams);
             network.set_draws(near, far);
             let ran = self.run_flow(&mut network, &mut hosts);
@@ -269,12 +287,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
                 break; // This flow is not over; those before it are kept.
             }
             piece.add(ran.with(once));
-            let after = network.link.traffic();
-            let frames = after.frames - before.frames;
-            piece.totals.frames_simulated += frames;
-            if after.lost == before.lost {
-                clean.note(self, ran, frames, after.largest_octets);
-            }
+            piece.totals.frames_simulated += network.link.traffic().frames - before;
         }
         let (end, is_stopped) = (network.now(), network.is_stopped());
         if block.index == 0 {
@@ -326,12 +339,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             before = T::counters(ends);
         });
         network.run_while(0, |ends| !T::has_ended(ends), start + self.patience);
-        let counted = T::counters(network.conversation(0)).since(&before);
         if T::CONNECTS && !T::has_ended(network.conversation(0)) {
             network.renew(0);
             network.act(0, |_, ends| T::abandon(ends));
         }
         network.fall_silent();
+        // What comes after the end belongs to the flow, too.
+        let counted = T::counters(network.conversation(0)).since(&before);
         let mut took = None;
         network.act(0, |_, ends| took = T::completion(ends));
         Trial {

@@ -5,6 +5,15 @@ use crate::net::{IdleLink, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> AnyLink<P> {
+    /// Whether [`skip_clean`](Self::skip_clean) would carry `frames` data frames of `octets`.
+    pub fn is_clear_for(&mut self, frames: u64, octets: u32) -> bool {
+        match &mut self.line {
+            Line::Plain(link) => link.is_clear_for(frames, octets),
+            Line::Inspected(link) => link.seen().is_some_and(|link| link.is_clear_for(frames, octets)),
+            _ => false,
+        }
+    }
+
     /// Carries `frames` data frames of `octets` by one sum, if each is certain to cross as frames before did. Otherwise returns
     /// false, and nothing has happened.
     pub fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {

@@ -53,14 +53,19 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
         Passage { taken: starts.count.min(entered + 1), ..passage }
     }
 
+    /// Whether `frames` data frames of `octets` are certain to arrive, and leave nothing behind.
+    pub(in crate::net) fn is_clear_for(&self, frames: u64, octets: u32) -> bool {
+        S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames
+    }
+
     /// Lets `frames` data frames of `octets` pass without looking at each, if each is certain to arrive and leaves nothing behind;
     /// false, and nothing has happened, if not.
     pub(in crate::net) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        let certain = S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames;
-        if certain {
+        let is_clear = self.is_clear_for(frames, octets);
+        if is_clear {
             self.line.wire.skip(frames, octets);
         }
-        certain
+        is_clear
     }
 
     /// Decides on the frames that wait in the queue and leave by `until`.

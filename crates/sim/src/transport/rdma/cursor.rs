@@ -28,6 +28,12 @@ impl Cursor {
         again
     }
 
+    /// Packets up to `end` left for the first time, and no operation is in progress.
+    #[cfg(feature = "fast")]
+    pub(super) fn pass(&mut self, end: u64) {
+        (self.position, self.operation, self.sent_end) = (end, 0, end);
+    }
+
     /// The first operation in progress is done.
     #[inline]
     pub(super) const fn forget_operation(&mut self) {

@@ -1,10 +1,18 @@
 //! Packets in the middle of a message, which differ in their numbers alone: the same as packet by packet, without what
 //! only matters when something else happens between them.
 
+use super::operation::Posted;
 use super::packet::Packet;
-use super::{Requester, Responder};
+use super::{Config, Requester, Responder, psn};
 use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
+
+impl Config {
+    /// How many values [`Requester::phase`] has.
+    pub fn phases(&self, bytes: u64) -> usize {
+        Posted::packets(bytes, self.mtu).min(1 + self.ack_interval()) as usize
+    }
+}
 
 impl Requester {
     /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: as
@@ -32,9 +40,36 @@ impl Requester {
         }
         train
     }
+
+    /// Which packet of a WRITE of `bytes`, posted next, is the first to ask for an acknowledgement while others follow, counted from 1; 0 if
+    /// only its last asks. (RDMA-5)
+    pub fn phase(&self, bytes: u64) -> usize {
+        let start = if self.has_failed() { psn::start(self.config.first_psn) } else { self.posted_end };
+        let (packets, interval) = (Posted::packets(bytes, self.config.mtu), self.config.ack_interval());
+        let first = interval - start % interval;
+        if first < packets { first as usize } else { 0 }
+    }
+
+    /// A WRITE of `bytes` went through without a loss while no other operation was in progress: the connection stands behind it.
+    /// (RDMA-4, RDMA-5)
+    pub fn pass_write(&mut self, bytes: u64) {
+        debug_assert!(self.operations.is_empty() && !self.has_failed(), "the connection is idle and stands");
+        let end = self.posted_end + Posted::packets(bytes, self.config.mtu);
+        (self.posted_end, self.acknowledged, self.confirmed) = (end, end, end);
+        self.cursor.pass(end);
+        if let Some(selective) = &mut self.selective {
+            selective.advance(end);
+        }
+    }
 }
 
 impl Responder {
+    /// A WRITE of `bytes` came without a loss while nothing else was under way: the next request comes behind it.
+    pub fn pass_write(&mut self, bytes: u64) {
+        self.expected += Posted::packets(bytes, self.config.mtu);
+        self.acknowledgeable = self.expected;
+    }
+
     /// Takes packets in the middle of a message, `packet` first, that come in their turn; returns how many.
     pub fn take_train(&mut self, train: Train, packet: &Packet) -> u32 {
         let Packet::Request(request) = packet else { return 0 };

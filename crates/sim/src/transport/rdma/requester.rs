@@ -34,7 +34,7 @@ pub struct Requester {
     reads_posted: u64,
     reads_completed: u64,
     /// The position that the next operation starts at.
-    posted_end: u64,
+    pub(super) posted_end: u64,
     pub(super) cursor: Cursor,
     /// Oldest position that still counts as open.
     pub(super) acknowledged: u64,

@@ -3,6 +3,7 @@
 use super::config::{Config, Recovery};
 use super::dcqcn::RateLimiter;
 use super::notification::NotificationPoint;
+use super::operation::Posted;
 use super::pacer::Pacer;
 use super::packet::Packet;
 use super::psn::{self, Psn};
@@ -27,11 +28,11 @@ pub(super) enum Reply {
 /// [`poll_timeout`](Self::poll_timeout) is due.
 #[derive(Clone, Debug)]
 pub struct Responder {
-    config: Config,
+    pub(super) config: Config,
     /// The next request to execute.
     pub(super) expected: u64,
     /// One past the last WRITE or SEND packet executed: what an acknowledgement may name.
-    acknowledgeable: u64,
+    pub(super) acknowledgeable: u64,
     /// The gap at `expected` was reported (go-back-N).
     has_reported: bool,
     pub(super) reply: Option<Reply>,
@@ -219,13 +220,17 @@ impl Responder {
         }
     }
 
-    /// A READ is asked for again, perhaps for more than before. A requester that goes back repeats
-    /// all that follows, so what was queued is dropped; one that repairs selectively does not.
+    /// A READ is asked for again, perhaps for more than before. Responses that are queued are not queued twice. A requester that
+    /// goes back asks again for all that follows, so the responses from `position` on make room; a requester that repairs
+    /// selectively does not. (RDMA-9)
     fn read_again(&mut self, position: u64, bytes: u32) {
-        if self.reassembly.is_none() {
-            self.responses.clear();
+        let end = position + Posted::packets(u64::from(bytes), self.config.mtu);
+        if !self.responses.are_queued(position, end) {
+            if self.reassembly.is_none() {
+                self.responses.drop_from(position);
+            }
+            self.responses.push(position, bytes, self.config.mtu);
         }
-        let end = position + self.responses.push(position, bytes, self.config.mtu);
         if end > self.expected {
             self.has_reported = false;
             self.expect_after_read(end);

@@ -1,6 +1,7 @@
 //! The responder's stream of READ responses.
 
 use super::config::Mtu;
+use super::operation::Posted;
 use super::packet::{Packet, Place, ReadResponse};
 use super::psn::Psn;
 use crate::kernel::Ring;
@@ -23,7 +24,7 @@ pub(super) struct Responses {
 impl Responses {
     /// Queues `bytes` from `first` on, and returns how many packets that takes.
     pub(super) fn push(&mut self, first: u64, bytes: u32, mtu: Mtu) -> u64 {
-        let packets = u64::from(bytes).div_ceil(mtu.bytes()).max(1);
+        let packets = Posted::packets(u64::from(bytes), mtu);
         let last_payload = (u64::from(bytes) - (packets - 1) * mtu.bytes()) as u16;
         self.jobs.push(Job { first, next: first, end: first + packets, last_payload });
         packets
@@ -33,6 +34,21 @@ impl Responses {
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.jobs.is_empty()
+    }
+
+    /// Whether the responses `first..end` are queued.
+    pub(super) fn are_queued(&self, first: u64, end: u64) -> bool {
+        (0..self.jobs.len())
+            .filter_map(|index| self.jobs.get(index))
+            .any(|job| job.next <= first && end <= job.end)
+    }
+
+    /// Drops the answers that reach `first` or a number behind it.
+    pub(super) fn drop_from(&mut self, first: u64) {
+        for _ in 0..self.jobs.len() {
+            let kept = self.jobs.pop().filter(|job| job.end <= first);
+            kept.into_iter().for_each(|job| self.jobs.push(job));
+        }
     }
 
     /// Drops everything that is queued.
@@ -72,6 +88,25 @@ mod tests {
             .collect();
         assert_eq!(all, [(40, Place::First, 1024), (41, Place::Middle, 1024), (42, Place::Last, 452)]);
         assert!(responses.is_empty());
+    }
+
+    // RDMA-9
+    #[test]
+    fn going_back_drops_no_answer_to_an_earlier_request() {
+        let mut responses = Responses::default();
+        let mtu = Mtu::default();
+        for first in [10, 14, 18] {
+            responses.push(first, 4 * 1024, mtu);
+        }
+        responses.pop(mtu);
+        assert!(
+            responses.are_queued(11, 14) && !responses.are_queued(10, 14) && !responses.are_queued(12, 18)
+        );
+        responses.drop_from(14);
+        assert!(responses.are_queued(11, 14) && !responses.are_queued(14, 18));
+        responses.push(14, 4 * 1024, mtu);
+        let left = std::iter::from_fn(|| responses.pop(mtu)).count();
+        assert_eq!(left, 7);
     }
 
     #[test]

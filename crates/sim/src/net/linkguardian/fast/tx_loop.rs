@@ -108,10 +108,12 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Tells the engine which copies found no room since the last call (LG-34).
+    /// Tells the engine which copies of outstanding frames found no room since the last call (LG-34). A frame that is not outstanding
+    /// may be so old that a newer frame has its position.
     #[inline]
     pub(super) fn tell_evicted(&mut self, engine: &mut Sender) {
-        for number in self.evicted.drain(..) {
+        let oldest = engine.oldest_outstanding();
+        for number in self.evicted.drain(..).filter(|&number| is_outstanding(number, oldest)) {
             engine.note_evicted(engine.position_of(number));
         }
     }
@@ -245,6 +247,9 @@ impl<P: Payload> TxLoop<P> {
         let Some(until) = self.pending.last() else { return };
         let mut pending = mem::take(&mut self.pending);
         self.look_at_all(until.just_before(), &mut pending);
+        if let Some(freed) = pending.freed().last() {
+            self.evicted.retain(|&number| is_outstanding(number, freed.last));
+        }
         pending.clear();
         self.pending = pending;
     }

@@ -1,5 +1,5 @@
-//! Says which commit the module is built from: `LOSSYLINK_COMMIT` of the environment if it is set, else what git says
-//! of this workspace, with `+changes` if tracked files differ from it; `unknown` without git.
+//! Tells the module the commit from which it is built: `LOSSYLINK_COMMIT` of the environment if it is set, else the
+//! commit that git names for this workspace, with `+changes` if tracked files differ from it; `unknown` without git.
 //!
 //! Cargo runs it again only when the commit or the crates change, and then this crate is compiled again in any case.
 
@@ -19,7 +19,7 @@ fn main() {
     println!("cargo::rustc-env=LOSSYLINK_COMMIT={commit}");
 }
 
-/// What git prints, without the last newline; nothing if it fails or is not there.
+/// Returns the output of git, without the last newline; `None` if git fails or is not there.
 fn git(workspace: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .arg("--no-optional-locks")
@@ -46,7 +46,8 @@ fn commit_of(workspace: &Path) -> Option<String> {
     Some(if changes.is_empty() { commit } else { commit + "+changes" })
 }
 
-/// The sources, and the files of git that move with the commit. Cargo takes a file that is missing for a changed one.
+/// Returns the sources, and the files of git that change with the commit. Cargo takes a file that is missing for a
+/// changed one.
 fn watched(workspace: &Path) -> Vec<PathBuf> {
     let mut places =
         vec![workspace.join("crates"), workspace.join("Cargo.toml"), workspace.join("Cargo.lock")];

@@ -4,21 +4,21 @@ use crate::coded::{MINIMUM, prefix};
 use lossylink_core::engine::fec::ErasureCode;
 use lossylink_core::wire::fec::CODED_PREFIX;
 
-/// The block that is being sent. Its frames are kept, and its parity is made in one go. Its memory is used again for the
-/// next.
+/// The block that is being sent. Its frames are kept, and its parity is made at once. Its memory is used again for the
+/// next block.
 #[derive(Clone, Debug)]
 pub struct BlockEncoder<C> {
     code: C,
-    /// Data frames as they are coded, `size` of this block.
+    /// Data frames in their coded form, of which `size` belong to this block.
     packets: Vec<Vec<u8>>,
     size: usize,
     parity: Vec<Vec<u8>>,
-    /// Whether the parity is that of all frames.
+    /// Whether the parity covers all frames added so far.
     is_coded: bool,
 }
 
 impl<C: ErasureCode> BlockEncoder<C> {
-    /// An encoder without a block.
+    /// Returns an encoder without a block.
     pub const fn new(code: C) -> Self {
         Self { code, packets: Vec::new(), size: 0, parity: Vec::new(), is_coded: false }
     }
@@ -33,7 +33,7 @@ impl<C: ErasureCode> BlockEncoder<C> {
     /// Adds data frame `index`, padded to the minimum length.
     ///
     /// # Panics
-    /// If it is not the next frame of the block, or longer than [`MAX_FRAME`](crate::MAX_FRAME).
+    /// If the frame is not the next of the block, or longer than [`MAX_FRAME`](crate::MAX_FRAME).
     pub fn add(&mut self, index: u8, frame: &[u8]) {
         assert_eq!(usize::from(index), self.size, "frames are added in their order");
         if self.packets.len() == self.size {
@@ -50,12 +50,12 @@ impl<C: ErasureCode> BlockEncoder<C> {
         self.is_coded = false;
     }
 
-    /// Data frame `index` of the block, padded to the minimum length.
+    /// Returns data frame `index` of the block, padded to the minimum length.
     pub fn frame(&self, index: u8) -> &[u8] {
         &self.packets[..self.size][usize::from(index)][CODED_PREFIX..]
     }
 
-    /// The coded body of parity frame `row`: as long as the longest frame, and the prefix.
+    /// Returns the coded body of parity frame `row`, which is as long as the longest frame and the prefix.
     pub fn body(&mut self, row: u8) -> &[u8] {
         if !self.is_coded {
             let packets = &self.packets[..self.size];
@@ -78,7 +78,7 @@ mod tests {
         (0..length).map(|place| (place as u8).wrapping_mul(17) ^ index.wrapping_mul(59)).collect()
     }
 
-    // FEC-4, FEC-5: what `fec-rs` 0.1.0, whose kernels were used before, made of these frames.
+    // FEC-4, FEC-5: the parity of these frames by `fec-rs` 0.1.0, whose kernels were used before.
     #[test]
     fn parity_stays_what_it_was() {
         for (size, rows, length, check) in [

@@ -5,18 +5,18 @@ use lossylink_core::engine::fec::ErasureCode;
 use lossylink_core::wire::fec::CODED_PREFIX;
 use thiserror::Error;
 
-/// Frames kept of one block. Its memory is used again for the next.
+/// Frames kept of one block. The memory is used again for the next block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockStore {
-    /// Data frames with room for what is coded in front of them.
+    /// Data frames, each with room in front for the coded prefix.
     packets: Vec<Vec<u8>>,
     bodies: Vec<Vec<u8>>,
-    /// Parity frames that are there, a bit each.
+    /// Parity frames that have arrived, a bit each.
     rows: u32,
     rebuilt: Vec<Vec<u8>>,
 }
 
-/// Why missing frames were not rebuilt. None of them is delivered.
+/// The reason why missing frames were not rebuilt. None of them is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RebuildError {
     /// There are fewer parity frames than missing data frames.
@@ -24,13 +24,13 @@ pub enum RebuildError {
     TooFew {
         /// Missing data frames.
         missing: u32,
-        /// Parity frames.
+        /// Parity frames that have arrived.
         parity: u32,
     },
     /// A parity body is not as long as the others, or shorter than a data frame.
     #[error("lengths of the block's frames contradict each other")]
     Lengths,
-    /// What came out is not a frame, or not the one whose check was coded (FEC-18).
+    /// A rebuilt body is not a frame, or not the frame whose check was coded (FEC-18).
     #[error("rebuilt frame {0} fails its check")]
     Check(u8),
 }
@@ -52,15 +52,17 @@ impl BlockStore {
         self.rows |= 1 << row;
     }
 
-    /// Data frame `index`, which was kept or rebuilt.
+    /// Returns data frame `index`, which was kept or rebuilt.
     pub fn frame(&self, index: u8) -> &[u8] {
         &self.packets[usize::from(index)][CODED_PREFIX..]
     }
 
-    /// Rebuilds the `missing` data frames (a bit each) of a block of `size`; the others are kept.
+    /// Rebuilds the `missing` data frames (a bit each) of a block of `size`. The other data frames
+    /// have been kept.
     ///
     /// # Errors
-    /// If that cannot be done, or comes out wrong.
+    /// If too few parity frames have arrived, lengths contradict each other, or a rebuilt frame
+    /// fails its check.
     pub fn rebuild(&mut self, code: &impl ErasureCode, size: u8, missing: u128) -> Result<(), RebuildError> {
         let (indices, used) = (ones(missing), ones(self.rows.into()));
         let (indices, used) = (indices.as_slice(), used.as_slice());
@@ -80,7 +82,8 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Makes data frames that are there what was coded, and room for those that are not.
+    /// Puts the coded prefix in front of the data frames that have arrived, and makes room for the
+    /// missing ones.
     fn prepare(&mut self, size: u8, missing: u128, used: &[u8]) -> Result<(), RebuildError> {
         let length = self.bodies[usize::from(used[0])].len();
         let is_as_long = |&row: &u8| self.bodies[usize::from(row)].len() == length;
@@ -101,7 +104,8 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Puts each parity body that is used in the place of a missing frame, or back.
+    /// Exchanges each parity body that is used and the missing frame whose place it takes. A second
+    /// call undoes the first.
     fn exchange(&mut self, missing: &[u8], used: &[u8]) {
         for (&index, &row) in missing.iter().zip(used) {
             std::mem::swap(&mut self.packets[usize::from(index)], &mut self.bodies[usize::from(row)]);
@@ -109,7 +113,7 @@ impl BlockStore {
     }
 }
 
-/// Copies `head` and `bytes` into slot `place`, in memory that is there.
+/// Copies `head` and `bytes` into slot `place`, in the slot's memory.
 fn keep(slots: &mut Vec<Vec<u8>>, place: u8, head: &[u8], bytes: &[u8]) {
     let place = usize::from(place);
     if slots.len() <= place {
@@ -120,7 +124,7 @@ fn keep(slots: &mut Vec<Vec<u8>>, place: u8, head: &[u8], bytes: &[u8]) {
     slots[place].extend_from_slice(bytes);
 }
 
-/// Numbers of the bits that are set.
+/// The numbers of the bits that are set.
 struct Ones {
     numbers: [u8; 128],
     count: usize,

@@ -1,9 +1,8 @@
 //! The erasure code: a Cauchy matrix over GF(2^8) whose first row is all ones (FEC-5).
 //!
-//! Coefficient (row, index) is (x_0 + y_index) / (x_row + y_index), with x_row = 128 + row and
-//! y_index = index: a Cauchy matrix with its columns scaled. Every square part of a Cauchy matrix
-//! is regular and scaling a column keeps that, so any k packets rebuild the data. The first parity
-//! packet is the plain exclusive-or. The field has the polynomial 0x11D.
+//! Coefficient (row, index) is (x_0 + y_index) / (x_row + y_index), with x_row = 128 + row and y_index = index: a Cauchy
+//! matrix with its columns scaled. Every square part of a Cauchy matrix is regular, also with scaled columns, so any k
+//! packets rebuild the data. The first parity packet is the plain exclusive-or. The field has the polynomial 0x11D.
 
 use crate::kernel::{Kernel, MOST_ROWS, Weights, divide, multiply};
 use lossylink_core::engine::fec::ErasureCode;
@@ -12,7 +11,7 @@ use lossylink_core::wire::fec::{MAX_ROWS, MAX_SIZE};
 const ROWS: usize = MAX_ROWS as usize;
 const COLUMNS: usize = MAX_SIZE as usize;
 
-/// The code, as a table of its coefficients.
+/// The Cauchy code, as a table of its coefficients.
 #[derive(Clone, Debug)]
 pub struct Cauchy {
     coefficients: Box<[Weights; ROWS]>,
@@ -20,7 +19,7 @@ pub struct Cauchy {
 }
 
 impl Cauchy {
-    /// The code.
+    /// Returns the code.
     pub fn new() -> Self {
         let mut coefficients = Box::new([[0; COLUMNS]; ROWS]);
         for (row, line) in coefficients.iter_mut().enumerate() {
@@ -32,7 +31,7 @@ impl Cauchy {
         Self { coefficients, kernel: Kernel::best() }
     }
 
-    /// The weight of data packet `index` in parity packet `row`.
+    /// Returns the weight of data packet `index` in parity packet `row`.
     pub fn coefficient(&self, row: u8, index: u8) -> u8 {
         self.coefficients[usize::from(row)][usize::from(index)]
     }
@@ -49,8 +48,8 @@ impl ErasureCode for Cauchy {
         self.kernel.combine(&self.coefficients[..parity.len()], data, parity);
     }
 
-    /// A missing packet is the sum of the parity packets, each times its weight in the inverse, and of what these
-    /// contain of the data that is there: one sum of all packets.
+    /// Rebuilds a missing packet as the sum of the parity packets, each times its weight in the inverse, and of the
+    /// arrived data packets in these parity packets: one sum of all packets.
     fn rebuild(&self, packets: &[Vec<u8>], missing: &[u8], rows: &[u8], rebuilt: &mut [Vec<u8>]) {
         let inverse = self.inverse(rows, missing);
         let mut weights = [[0; COLUMNS]; MOST_ROWS];
@@ -70,8 +69,8 @@ impl ErasureCode for Cauchy {
 }
 
 impl Cauchy {
-    /// The inverse of the part of the matrix with these rows and columns, by Gauss and Jordan's elimination in place. Its
-    /// pivots are never zero, because the leading parts of a Cauchy matrix are regular too.
+    /// Returns the inverse of the part of the matrix with these rows and columns, by Gauss and Jordan's elimination in
+    /// place. Its pivots are never zero, because the leading parts of a Cauchy matrix are regular too.
     fn inverse(&self, rows: &[u8], indices: &[u8]) -> [[u8; ROWS]; ROWS] {
         let (mut matrix, count) = ([[0; ROWS]; ROWS], rows.len());
         for (line, &row) in matrix.iter_mut().zip(rows) {
@@ -131,7 +130,8 @@ mod tests {
         }
     }
 
-    /// A block whose packets have lengths of their own, its number of parity packets, and which packets are lost.
+    /// Returns blocks whose packets differ in length, each with its number of parity packets, and with the packets that
+    /// are lost.
     fn damaged() -> impl Strategy<Value = (Vec<Vec<u8>>, usize, Vec<usize>)> {
         (1..=COLUMNS, 1..=ROWS).prop_flat_map(|(size, rows)| {
             let packets = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..100), size);
@@ -141,7 +141,8 @@ mod tests {
     }
 
     proptest! {
-        // FEC-5: parity by the formula, byte by byte. Any parity packets, as many as data are missing, give the data back.
+        // FEC-5: parity by the formula, byte by byte. Any parity packets, one for each missing data packet, give the data
+        // back.
         #[test]
         fn parity_is_the_formula_and_gives_data_back((data, rows, lost) in damaged()) {
             let (code, size) = (Cauchy::new(), data.len());

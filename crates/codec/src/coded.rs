@@ -1,14 +1,15 @@
-//! What is coded of a frame: its length, its check, and the frame padded to the minimum (FEC-4).
+//! The coded form of a frame: its length, its check, and the frame padded to the minimum (FEC-4).
 
 use lossylink_core::wire::MINIMUM_FRAME;
 use lossylink_core::wire::fec::CODED_PREFIX;
 
-/// The shortest frame; shorter ones are padded to it before they are coded or sent.
+/// The length of the shortest frame, to which shorter frames are padded before they are coded or
+/// sent.
 pub(crate) const MINIMUM: usize = MINIMUM_FRAME.0 as usize;
-/// The longest frame that can be coded: its length has 16 bits.
+/// The length of the longest frame that can be coded: it has 16 bits.
 pub const MAX_FRAME: usize = u16::MAX as usize;
 
-/// Length and check of a frame, as they are coded in front of it.
+/// Returns length and check of a frame, which are coded in front of it.
 ///
 /// # Panics
 /// If the frame is longer than [`MAX_FRAME`].
@@ -20,9 +21,9 @@ pub(crate) fn prefix(frame: &[u8]) -> [u8; CODED_PREFIX] {
     prefix
 }
 
-/// The check of a frame: its CRC-32, mixed by the finaliser of MurmurHash3. The code is linear, and
-/// so is a CRC: a sum of whole frames would carry the sum of their CRCs, and a frame rebuilt from
-/// the wrong ones would pass. The mixing is not linear.
+/// Returns the check of a frame: its CRC-32, mixed by the finaliser of MurmurHash3. The code is
+/// linear, and so is a CRC. Without mixing, a sum of whole frames would carry the sum of their
+/// CRCs, and a frame rebuilt from the wrong frames would pass. The mixing is not linear.
 fn check(frame: &[u8]) -> u32 {
     let mut hash = crc32fast::hash(frame);
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -30,7 +31,8 @@ fn check(frame: &[u8]) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// The frame in a rebuilt body, if its length, its padding and its check are right (FEC-18).
+/// Returns the frame in a rebuilt body, if its length, its padding and its check are right
+/// (FEC-18).
 pub(crate) fn frame_of(body: &[u8]) -> Option<&[u8]> {
     let length = usize::from(u16::from_be_bytes([body[0], body[1]]));
     let (frame, padding) = body[CODED_PREFIX..].split_at_checked(length)?;
@@ -58,7 +60,7 @@ mod tests {
         assert_eq!(prefix(b"123456789"), [0, 9, a, b, c, d]);
     }
 
-    // FEC-18: what the exclusive-or of three whole frames carries is not its check.
+    // FEC-18: the check in the exclusive-or of three whole frames is not the check of its contents.
     #[test]
     fn a_sum_of_frames_fails_the_check() {
         let bodies: Vec<_> = [3u8, 141, 59].map(|fill| body(&[fill; 100], 0)).into();

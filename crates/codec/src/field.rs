@@ -3,7 +3,7 @@
 use crate::kernel::{self, Kernel};
 use lossylink_core::guard::routed::code::Field;
 
-/// The field of the kernels.
+/// The field GF(2^8), with the arithmetic of the kernels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gf256;
 

@@ -5,7 +5,7 @@
 //! * [`Sender`], [`Receiver`]: the two ends of a protected link, frames in and frames out, around
 //!   the engines of `lossylink-core`.
 //! * [`FecLine`]: both ends as a line protocol of the core's guard.
-//! * [`Gf256`]: the arithmetic by which a routed guard codes.
+//! * [`Gf256`]: the arithmetic of the code of a routed guard.
 //! * `kernel`: sums of products for both, and all `unsafe` code of this crate.
 //!
 //! The protocol is `docs/protocols/fec.md`.

@@ -5,7 +5,8 @@
 //!                      | parity behind the last, or when the flush timer ends a block
 //! ```
 //!
-//! The protocol is `docs/protocols/fec.md`; what a guard adds (tags, sessions) is `docs/protocols/guard.md`.
+//! The protocol is `docs/protocols/fec.md`; the tags and sessions that a guard adds are
+//! `docs/protocols/guard.md`.
 
 use crate::{Cauchy, Receiver, Sender};
 use lossylink_core::engine::fec::report::{self, DecoderState, EncoderState};
@@ -23,15 +24,16 @@ use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::fec::{FecHeader, FecPart};
 use lossylink_core::wire::wire_octets;
 
-/// A partial block is closed after so many times of a full one at link rate, as in the simulator (G-19).
+/// The multiple of a full block's time at link rate after which a partial block is closed, as in the
+/// simulator (G-19).
 const FLUSH_BLOCKS: u64 = 4;
-/// What a decoder allows for beside two flush times: a late wake-up of the other end.
+/// The slack of a decoder beside two flush times: a late wake-up of the other end.
 const SLACK: Duration = Duration::from_ms(5);
-/// Blocks that may be open: a veth may hand frames over in another order.
+/// The number of blocks that may be open, because a veth may hand frames over in another order.
 const OPEN_BLOCKS: u32 = 4;
 /// The most bytes that a decoder keeps.
 const KEPT_MAX: Bytes = Bytes(32 << 20);
-/// Data frames of the blocks that a decoder waits for while no peer has said how long its are.
+/// The data frames of a block that a decoder assumes while no peer has told the size of its blocks.
 const ASSUMED_SIZE: u32 = 32;
 /// The last instant before never: no block is waited for beyond it.
 const END_OF_TIME: Instant = Instant::from_ps(u64::MAX - 1);
@@ -39,25 +41,25 @@ const END_OF_TIME: Instant = Instant::from_ps(u64::MAX - 1);
 /// Both ends of forward error correction on whole frames.
 #[derive(Debug)]
 pub struct FecLine {
-    /// The time of the longest frame on the link.
+    /// Time of the longest frame on the link.
     full_frame: Duration,
-    /// Present while our frames go by this protocol.
+    /// The sending end, while the frames that this end sends use this protocol.
     sender: Option<Sender<Cauchy>>,
     receiver: Receiver<Cauchy>,
-    /// Whether the peer's frames come by this protocol.
+    /// Whether the frames that the peer sends use this protocol.
     is_receiving: bool,
-    /// The receiving end's counters before this session.
+    /// Counters of the receiving end before this session.
     earlier: DecoderCounters,
-    /// The most bytes that it kept before.
+    /// The most bytes that the receiving end kept before this session.
     most_kept: Bytes,
-    /// The sending end's, likewise.
+    /// Counters of the sending end before this session, or before its protection last changed.
     encoded: EncoderCounters,
     malformed: u64,
 }
 
 impl FecLine {
-    /// Two ends on a link of this rate whose frames are no longer than `longest` without FCS: by both the
-    /// times of blocks are reckoned.
+    /// Returns two ends on a link of this rate whose frames are no longer than `longest` without FCS. The
+    /// times of blocks are computed from both.
     pub fn new(rate: BitRate, longest: Bytes) -> Self {
         let full_frame = wire_octets(longest) / rate;
         Self {
@@ -86,14 +88,14 @@ impl FecLine {
         }
     }
 
-    /// Sends blocks of this code from the first on; what has been counted stays (G-18).
+    /// Sends blocks of this code, beginning with block zero. The counters so far are kept (G-18).
     fn send_by(&mut self, code: Option<Code>) {
         self.encoded = self.encoded();
         let flush = |code| flush_time(self.full_frame, code);
         self.sender = code.map(|code| Sender::new(Cauchy::new(), code, flush(code), BlockNumber::ZERO));
     }
 
-    /// A genuine frame of this session, without its seal.
+    /// Takes in a genuine frame of this session, without its seal.
     fn handle_coded(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) {
         let header = FecHeader::parse(frame.get(EthernetHeader::LEN..).unwrap_or_default());
         let is_data = matches!(header, Ok((FecHeader { part: FecPart::Data { .. }, .. }, _)));
@@ -136,7 +138,7 @@ impl LineProtocol for FecLine {
         self.send_by(self.sender.as_ref().map(Sender::code));
     }
 
-    /// The frame leaves at once, and parity behind it if it ends a block (FEC-6).
+    /// Sends a frame of the LAN at once, and parity behind it if it ends a block (FEC-6).
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         match &mut self.sender {
             Some(sender) => {
@@ -171,7 +173,7 @@ impl LineProtocol for FecLine {
         self.receiver.handle_timeout(now, |delivery| hand_on(around, delivery.frame));
     }
 
-    /// Nothing was ever coded here: nothing is told.
+    /// Returns the counters; none if no frame was ever coded here.
     fn report(&self) -> Vec<Group> {
         let (encoder, decoder) = (self.encoded(), self.decoded());
         let is_used = self.sender.is_some() || self.is_receiving || encoder.data > 0 || decoder.data > 0;
@@ -186,7 +188,7 @@ impl LineProtocol for FecLine {
     }
 }
 
-/// Seals what the coder has made and lets it leave. Frames of a code without parity are not coded (FEC-1),
+/// Seals a frame that the coder has made and sends it. Frames of a code without parity are not coded (FEC-1),
 /// and stay as they are.
 fn put_out(around: &mut Surroundings<'_>, bytes: &[u8]) {
     let Some(mut frame) = around.copy(bytes) else { return };
@@ -201,8 +203,8 @@ fn hand_on(around: &mut Surroundings<'_>, bytes: &[u8]) {
     around.to_lan.extend(frame);
 }
 
-/// A frame of the session before this one: its contents count, its block does not. Parity is left out: it
-/// would rebuild what may have arrived (G-6, G-18).
+/// Hands on a frame of the session before this one: its contents count, its block does not. Parity is left
+/// out, because it would rebuild frames that may have arrived (G-6, G-18).
 fn hand_on_former(around: &mut Surroundings<'_>, coded: &[u8]) {
     let Ok((header, payload)) = FecHeader::parse(&coded[EthernetHeader::LEN..]) else { return };
     let FecPart::Data { ethertype, .. } = header.part else { return };
@@ -219,7 +221,8 @@ fn flush_time(full_frame: Duration, code: Code) -> Duration {
     full_frame * u64::from(code.size()) * FLUSH_BLOCKS
 }
 
-/// The receiving end needs no code: parity tells it. Its patience is that of the sending end's blocks.
+/// Returns a receiving end. It is not told a code, because parity carries it. Its wait for a block follows
+/// from the flush time of the sending end's blocks.
 fn new_receiver(full_frame: Duration, code: Code) -> Receiver<Cauchy> {
     let timeout = flush_time(full_frame, code) * 2 + SLACK;
     let config =
@@ -243,7 +246,8 @@ fn sum(earlier: &DecoderCounters, now: &DecoderCounters) -> DecoderCounters {
     }
 }
 
-/// Failed rebuilds and malformed headers are those of real bytes.
+/// Returns the counters of both ends. Failed rebuilds and malformed headers are counted here, because only
+/// real bytes have them.
 fn coder(encoder: &EncoderState, decoder: &DecoderState, failed_rebuilds: u64, malformed: u64) -> Group {
     let own = [
         Counter::new("failed_rebuilds", "Rebuilt blocks whose bytes failed their check.", failed_rebuilds),

@@ -12,7 +12,7 @@ use lossylink_core::wire::WireError;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::fec::{FecHeader, FecPart};
 
-/// Bytes of the two addresses of an Ethernet header.
+/// The bytes of the two addresses of an Ethernet header.
 const ADDRESSES: usize = 12;
 
 /// A frame that leaves the receiver.
@@ -20,9 +20,9 @@ const ADDRESSES: usize = 12;
 pub struct Delivery<'a> {
     /// The frame, without its frame check sequence.
     pub frame: &'a [u8],
-    /// Its place; none for a frame that was not tagged.
+    /// Place of the frame; `None` for a frame that was not tagged.
     pub stamp: Option<DataStamp>,
-    /// Whether it was rebuilt.
+    /// Whether the frame was rebuilt.
     pub is_rebuilt: bool,
 }
 
@@ -46,7 +46,7 @@ struct Slot {
 }
 
 impl<C: ErasureCode> Receiver<C> {
-    /// A receiver that has seen nothing.
+    /// Returns a receiver that has seen no frame.
     pub fn new(erasure: C, config: DecoderConfig) -> Self {
         Self {
             decoder: Decoder::new(config),
@@ -56,25 +56,25 @@ impl<C: ErasureCode> Receiver<C> {
         }
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the decoder.
     pub const fn counters(&self) -> &DecoderCounters {
         self.decoder.counters()
     }
 
-    /// Bytes kept of open blocks, and the most that ever were.
+    /// Returns the bytes kept of open blocks, and the most bytes that were ever kept.
     pub const fn kept(&self) -> (Bytes, Bytes) {
         (self.decoder.kept(), self.decoder.most_kept())
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due.
     pub fn poll_timeout(&self) -> Instant {
         self.decoder.poll_timeout()
     }
 
-    /// Takes a frame from the link; one that is not tagged passes as it is (FEC-19).
+    /// Takes a frame from the link. A frame that is not tagged passes as it is (FEC-19).
     ///
     /// # Errors
-    /// If it is not a frame of this protocol although it says so; it is dropped.
+    /// If the frame has the EtherType of this protocol and is malformed; it is dropped.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -113,13 +113,14 @@ impl<C: ErasureCode> Receiver<C> {
         Ok(())
     }
 
-    /// Gives up blocks whose time has come.
+    /// Gives up the blocks whose time has come.
     pub fn handle_timeout(&mut self, now: Instant, mut deliver: impl FnMut(Delivery<'_>)) {
         self.decoder.handle_timeout(now);
         self.obey(&mut deliver);
     }
 
-    /// The original frame from what the link carried.
+    /// Makes the original frame from the addresses, the EtherType and the payload that the link
+    /// carried.
     fn restore(&mut self, addresses: &[u8], ethertype: EtherType, payload: &[u8]) {
         self.original.clear();
         self.original.extend_from_slice(addresses);
@@ -146,7 +147,7 @@ impl<C: ErasureCode> Receiver<C> {
         self.original = original;
     }
 
-    /// Does what the decoder wants.
+    /// Carries out the tasks of the decoder.
     fn obey(&mut self, deliver: &mut impl FnMut(Delivery<'_>)) {
         while let Some(output) = self.decoder.poll() {
             match output {
@@ -174,7 +175,7 @@ impl<C: ErasureCode> Receiver<C> {
         block.bits() as usize % self.slots.len()
     }
 
-    /// The slot of `block`, emptied if it was another's.
+    /// Returns the slot of `block`, emptied if it was another block's.
     fn slot(&mut self, block: BlockNumber) -> &mut Slot {
         let place = self.place(block);
         let slot = &mut self.slots[place];

@@ -9,7 +9,7 @@ use lossylink_core::units::Bytes;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::fec::{FecHeader, FecPart};
 
-/// Bytes of the two addresses of an Ethernet header.
+/// The bytes of the two addresses of an Ethernet header.
 const ADDRESSES: usize = 12;
 
 /// The sending end. `transmit` takes each frame that goes onto the link, without its frame check
@@ -18,14 +18,14 @@ const ADDRESSES: usize = 12;
 pub struct Sender<C> {
     encoder: Encoder,
     block: BlockEncoder<C>,
-    /// Addresses of the last data frame: those of its block's parity.
+    /// Addresses of the last data frame, which the parity of its block takes.
     addresses: [u8; ADDRESSES],
     tagged: Vec<u8>,
 }
 
 impl<C: ErasureCode> Sender<C> {
-    /// A sender whose first block is `first`; a partial block is closed `flush` after its first
-    /// frame.
+    /// Returns a sender whose first block is `first`. A partial block is closed `flush` after its
+    /// first frame.
     pub fn new(erasure: C, code: Code, flush: Duration, first: BlockNumber) -> Self {
         Self {
             encoder: Encoder::new(code, flush, first),
@@ -35,17 +35,17 @@ impl<C: ErasureCode> Sender<C> {
         }
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the encoder.
     pub const fn counters(&self) -> &EncoderCounters {
         self.encoder.counters()
     }
 
-    /// Data frames in the open block.
+    /// Returns the number of data frames in the open block.
     pub const fn open_data(&self) -> u8 {
         self.encoder.open_block().0
     }
 
-    /// The code of the open block, or of the next one when none is open.
+    /// Returns the code of the open block, or of the next block when none is open.
     pub const fn code(&self) -> Code {
         self.encoder.code()
     }
@@ -55,7 +55,7 @@ impl<C: ErasureCode> Sender<C> {
         self.encoder.set_code(code);
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due.
     pub const fn poll_timeout(&self) -> Instant {
         self.encoder.poll_timeout()
     }
@@ -63,7 +63,8 @@ impl<C: ErasureCode> Sender<C> {
     /// Sends a frame from the LAN, and parity if it ends a block.
     ///
     /// # Panics
-    /// If it is shorter than an Ethernet header, or longer than [`MAX_FRAME`](crate::MAX_FRAME).
+    /// If the frame is shorter than an Ethernet header, or longer than
+    /// [`MAX_FRAME`](crate::MAX_FRAME).
     pub fn send(&mut self, now: Instant, frame: &[u8], mut transmit: impl FnMut(&[u8])) {
         let rows = self.encoder.code().rows();
         let Some(stamp) = self.encoder.handle_data(now, Bytes(frame.len() as u64)) else {
@@ -95,7 +96,7 @@ impl<C: ErasureCode> Sender<C> {
         }
     }
 
-    /// The original frame with the header behind its addresses (FEC-2).
+    /// Makes the tagged frame: the original with the header behind its addresses (FEC-2).
     fn tag(&mut self, DataStamp { block, index }: DataStamp) {
         let (ethernet, payload) =
             EthernetHeader::parse(self.block.frame(index)).expect("a frame of minimum length");

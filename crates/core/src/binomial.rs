@@ -1,31 +1,32 @@
 //! The exact interval of a ratio of counted events (Clopper and Pearson 1934), for counts of any size, and its continuation to
-//! counts that are not whole: as many independent trials as would tell as much as dependent ones.
+//! counts that are not whole: those of the independent trials that would tell as much as dependent ones.
 //!
-//! The lower bound is the ratio at which so many events or more have half of what the confidence leaves; the upper one is
-//! that at which so many or fewer have it. A tail is the probability of its first count times a sum of positive terms, so
-//! nothing cancels. The probability is that of Loader ("Fast and Accurate Computation of Binomial Probabilities", 2000),
-//! which stays exact to a few units in the last place where logarithms of factorials have lost all digits.
+//! At the lower bound, the chance of the counted events or more is half of the chance that the confidence leaves. At the upper
+//! bound, the chance of the counted events or fewer is that half. A tail is the probability of its first count times a sum of
+//! positive terms, so nothing cancels. The probability is that of Loader ("Fast and Accurate Computation of Binomial
+//! Probabilities", 2000), which stays exact to a few units in the last place where logarithms of factorials have lost all
+//! digits.
 
 use core::f64::consts::PI;
 
-/// Batches of a run into which its trials are parted, in their order, where events may come together: enough to know the spread
-/// of their counts within a tenth, and few enough for each to be long.
+/// The number of batches into which the trials of a run are parted, in their order, where events may come together: enough to
+/// know the spread of their counts within a tenth, and few enough for each to be long.
 pub const BATCHES: u64 = 64;
 
-/// Terms of a tail below this share of the sum no longer matter.
+/// The share of the sum below which further terms of a tail are left out.
 const PRECISION: f64 = 1e-17;
-/// Newton's steps: each doubles the digits.
+/// The most steps of Newton's method, each of which doubles the digits.
 const MOST_STEPS: u32 = 60;
-/// Steps of a search that halves what is left where Newton's steps would leave it.
+/// The most steps of a search that halves its interval where Newton's steps would leave the interval.
 const MOST_HALVES: u32 = 200;
-/// How far such a search first goes away from the middle, as a logit.
+/// The first step of that search away from the middle, as a logit.
 const FIRST_AWAY: f64 = 3.0;
-/// Ratios of smaller logits are no numbers above zero.
+/// The least logit whose ratio is a number above zero.
 const LEAST_LOGIT: f64 = -700.0;
-/// Times as many events as others from which the tail is taken from the others.
+/// The ratio of events to others from which on the tail is computed from the others.
 const MOSTLY: f64 = 4.0;
 
-/// The ratios between which that of `events` in `trials` lies, with this confidence at least.
+/// Returns the bounds between which the ratio of `events` in `trials` lies, with this confidence at least.
 ///
 /// # Panics
 /// If there are more events than trials, no trials, or the confidence is not between 0 and 1.
@@ -34,13 +35,13 @@ pub fn exact_interval(events: u64, trials: u64, confidence: f64) -> (f64, f64) {
     assert!(confidence > 0.0 && confidence < 1.0, "the confidence lies between 0 and 1, not at {confidence}");
     let tail = (1.0 - confidence) / 2.0;
     let low = if events == 0 { 0.0 } else { logistic(bound(events, trials, tail)) };
-    // So few or fewer events are so many others or more.
+    // An upper bound for the events is a lower bound for the other trials.
     let high = if events == trials { 1.0 } else { logistic(-bound(trials - events, trials, tail)) };
     (low, high)
 }
 
-/// The interval of [`exact_interval`] for counts that need not be whole: those of independent trials that would tell as much as
-/// dependent ones do. The tail is the incomplete beta function, which goes on between whole counts.
+/// Returns the interval of [`exact_interval`] for counts that need not be whole: those of independent trials that would tell as
+/// much as dependent ones do. The tail is the incomplete beta function, which is defined between whole counts too.
 ///
 /// # Panics
 /// If there are more events than trials, no trials, or the confidence is not between 0 and 1.
@@ -57,8 +58,8 @@ pub fn effective_interval(events: f64, trials: f64, confidence: f64) -> (f64, f6
     (low, high)
 }
 
-/// As [`bound`], where `k` events and `rest` others need not be whole: Newton's steps between ratios that are known to be too
-/// small and too large, and halves of what is between where a step would leave that.
+/// Returns the logit of [`bound`], where `k` events and `rest` others need not be whole. Newton's steps go between ratios that
+/// are known to be too small and too large. Where a step would leave that interval, the interval is halved.
 fn effective_bound(k: f64, rest: f64, tail: f64) -> f64 {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let (mut logit, mut away) = (libm::log(k / (rest + 1.0)), FIRST_AWAY);
@@ -94,7 +95,7 @@ fn effective_bound(k: f64, rest: f64, tail: f64) -> f64 {
     logit
 }
 
-/// The tail I_x(k, rest + 1) at the ratio x with this logit, and its slope along the logit, x^a (1 - x)^b / B(a, b).
+/// Returns the tail I_x(k, rest + 1) at the ratio x with this logit, and its slope along the logit, x^a (1 - x)^b / B(a, b).
 fn effective_tail(k: f64, rest: f64, logit: f64) -> (f64, f64) {
     let (p, q) = (logistic(logit), logistic(-logit));
     let slope = libm::exp(log_probability(k, rest, p, q) + libm::log(q)) * k;
@@ -108,8 +109,8 @@ fn effective_tail(k: f64, rest: f64, logit: f64) -> (f64, f64) {
     (found, slope)
 }
 
-/// The sum over n of (a + b)(a + b + 1) ... (a + b + n - 1) / ((a + 1)(a + 2) ... (a + n)) x^n: with it I_x(a, b) is
-/// x^a (1 - x)^b / (a B(a, b)) times this (Abramowitz and Stegun 26.5.4).
+/// Returns the sum over n of (a + b)(a + b + 1) ... (a + b + n - 1) / ((a + 1)(a + 2) ... (a + n)) x^n: with it I_x(a, b) is x^a
+/// (1 - x)^b / (a B(a, b)) times this sum (Abramowitz and Stegun 26.5.4).
 fn beta_series(a: f64, b: f64, x: f64) -> f64 {
     let (mut term, mut sum, mut more) = (1.0, 1.0, 0.0);
     loop {
@@ -125,11 +126,11 @@ fn beta_series(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
-/// The logit of the ratio at which `count` or more of `trials` have the probability `tail`; `count` is not zero.
+/// Returns the logit of the ratio at which `count` or more of `trials` have the probability `tail`; `count` is not zero.
 fn bound(count: u64, trials: u64, tail: f64) -> f64 {
     let (k, rest) = (count as f64, (trials - count) as f64);
-    // The logarithm of the tail is concave in the logit: from here, close to its middle, Newton's steps go beyond the root
-    // once at most, and then come nearer from one side.
+    // The logarithm of the tail is concave in the logit. From this start, close to the middle of the tail, Newton's steps go
+    // beyond the root once at most, and then approach it from one side.
     let mut logit = libm::log(k / (rest + 1.0));
     for _ in 0..MOST_STEPS {
         let (p, q) = (logistic(logit), logistic(-logit));
@@ -144,12 +145,13 @@ fn bound(count: u64, trials: u64, tail: f64) -> f64 {
     logit
 }
 
-/// The ratio with this logit.
+/// Returns the ratio with this logit.
 fn logistic(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
 }
 
-/// The probabilities of `k` events and of all larger counts, of which the first is one: `rest` trials have none.
+/// Returns the sum of the probabilities of `k` events and of all larger counts, relative to the first; `rest` trials have no
+/// event.
 fn terms(k: f64, rest: f64, odds: f64) -> f64 {
     let (mut term, mut sum, mut more) = (1.0, 1.0, 0.0);
     while more < rest {
@@ -165,7 +167,7 @@ fn terms(k: f64, rest: f64, odds: f64) -> f64 {
     sum
 }
 
-/// The logarithm of the probability of `k` events, each of probability `p`, and `rest` others; `k` is not zero.
+/// Returns the logarithm of the probability of `k` events, each of probability `p`, and `rest` others; `k` is not zero.
 fn log_probability(k: f64, rest: f64, p: f64, q: f64) -> f64 {
     let trials = k + rest;
     if rest == 0.0 {
@@ -179,7 +181,7 @@ fn log_probability(k: f64, rest: f64, p: f64, q: f64) -> f64 {
         + 0.5 * libm::log(trials / (2.0 * PI * k * rest))
 }
 
-/// By how much the logarithm of n! exceeds Stirling's formula, ln sqrt(2 pi n) + n ln n - n.
+/// Returns by how much the logarithm of n! exceeds Stirling's formula, ln sqrt(2 pi n) + n ln n - n.
 fn stirling_error(n: f64) -> f64 {
     if n <= 15.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * libm::log(2.0 * PI);
@@ -190,7 +192,7 @@ fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// x ln(x / mean) + mean - x, without the cancellation where both are close.
+/// Returns x ln(x / mean) + mean - x, without the cancellation where both are close.
 fn deviance(x: f64, mean: f64) -> f64 {
     let difference = x - mean;
     if libm::fabs(difference) >= 0.1 * (x + mean) {
@@ -220,7 +222,7 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-11, "{found:e} is not {expected:e}");
     }
 
-    /// Where the distribution has a closed form: no events, and nothing but events.
+    /// The interval has a closed form without events, and where every trial is an event.
     #[test]
     fn the_ends_have_closed_forms() {
         for trials in [1u64, 2, 59, 1000, 1 << 20, 1 << 50] {
@@ -246,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Two examples of textbooks.
+    /// Two textbook examples of intervals come out.
     #[test]
     fn published_intervals_come_out() {
         let (low, high) = exact_interval(162, 1000, 0.95);
@@ -263,7 +265,7 @@ mod tests {
         assert_near(low, 0.025 * 0.025);
     }
 
-    /// From fewer events than one, and from nearly all of few trials: the interval still holds their ratio.
+    /// The interval holds the ratio for less than one event, and for nearly all of few trials.
     #[test]
     fn hardly_an_event_has_an_interval() {
         for (events, trials) in
@@ -276,7 +278,7 @@ mod tests {
         }
     }
 
-    /// The direct sum of all probabilities.
+    /// Returns the direct sum of all probabilities.
     fn at_least(count: u64, trials: u64, p: f64) -> f64 {
         let mut probability = libm::pow(1.0 - p, trials as f64);
         let mut sum = if count == 0 { probability } else { 0.0 };
@@ -288,7 +290,7 @@ mod tests {
     }
 
     proptest! {
-        /// At a bound the tail has what it is to have, by the sum of all probabilities.
+        /// At a bound the tail has the chance that the confidence leaves to it, by the sum of all probabilities.
         #[test]
         fn the_tails_have_what_the_confidence_leaves(
             (trials, events) in (1u64..60).prop_flat_map(|trials| (Just(trials), 0..=trials)),
@@ -305,7 +307,7 @@ mod tests {
             }
         }
 
-        /// Between whole counts the interval goes on, and at whole counts it is the exact one.
+        /// Between whole counts the interval is continued, and at whole counts it is the exact one.
         #[test]
         fn counts_that_are_not_whole_lie_between_whole_ones(
             trials in 1u64..3_000_000, share in 0.0f64..1.0, rare in 0i32..7, between in 0.0f64..1.0,
@@ -324,7 +326,7 @@ mod tests {
             }
         }
 
-        /// Of huge counts the interval is that of the normal distribution, nearly.
+        /// The interval of huge counts is nearly that of the normal distribution.
         #[test]
         fn huge_counts_neither_overflow_nor_stall(events in 10_000_000u64..1_000_000_000, more in 0u64..1_000_000_000_000) {
             let trials = events + more;

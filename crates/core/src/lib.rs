@@ -4,8 +4,9 @@
 //! * [`rng`], [`probability`]: named random streams and integer-compared probabilities.
 //! * [`loss`]: the processes by which a link corrupts frames.
 //! * [`wire`]: frame formats, a byte view and a plain struct each.
-//! * [`protection`]: what a user chose to protect a link with: one value for all who ask.
-//! * [`engine`]: how it is done; an engine *decides*, a driver executes and times.
+//! * [`protection`]: the protection that a user chose for a link, as one value for all who ask.
+//! * [`engine`]: the protocols of the protections; an engine *decides*, a driver executes and
+//!   times.
 //! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
 //!
 //! The simulator and the live data plane drive the same engines.

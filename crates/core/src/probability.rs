@@ -1,4 +1,4 @@
-//! Probabilities drawn by integer comparison, so that 1e-8 is as honest as 1e-2.
+//! Probabilities drawn by integer comparison, so that 1e-8 is as exact as 1e-2.
 
 use rand_core::RngCore;
 
@@ -11,12 +11,12 @@ pub struct Probability {
 }
 
 impl Probability {
-    /// Never.
+    /// The probability of an event that never happens.
     pub const NEVER: Self = Self { threshold: 0, certain: false };
-    /// Always.
+    /// The probability of an event that always happens.
     pub const ALWAYS: Self = Self { threshold: u64::MAX, certain: true };
 
-    /// The probability nearest to `p`, or `None` unless 0 <= `p` <= 1.
+    /// Returns the probability nearest to `p`, or `None` unless 0 <= `p` <= 1.
     pub fn new(p: f64) -> Option<Self> {
         if !(0.0..=1.0).contains(&p) {
             return None;
@@ -28,8 +28,8 @@ impl Probability {
         Some(Self { threshold: (p * TWO_TO_64) as u64, certain: false })
     }
 
-    /// `values` chances out of 2^`bits`: the form in which switches draw (LinkGuardian's artifact
-    /// compares a 20-bit random number).
+    /// Returns the probability of `values` chances out of 2^`bits`: the form in which switches draw
+    /// (LinkGuardian's artifact compares a 20-bit random number).
     ///
     /// # Panics
     /// If `bits` exceeds 63 or `values` exceeds 2^`bits`.
@@ -41,7 +41,7 @@ impl Probability {
         Self { threshold: values << (64 - bits), certain: false }
     }
 
-    /// The probability as a ratio between 0 and 1.
+    /// Returns the probability as a ratio between 0 and 1.
     pub fn as_f64(self) -> f64 {
         if self.certain { 1.0 } else { self.threshold as f64 / TWO_TO_64 }
     }
@@ -56,16 +56,16 @@ impl Probability {
         self.certain
     }
 
-    /// Draws once.
+    /// Draws once, and returns whether the event happens.
     #[inline]
     pub fn draw(self, rng: &mut impl RngCore) -> bool {
         rng.next_u64() < self.threshold || self.certain
     }
 
-    /// How many draws fail before the next success: one geometric draw in place of many.
+    /// Draws how many draws fail before the next success: one geometric draw in place of many.
     ///
-    /// `u64::MAX` when the event never happens. The logarithms come from `libm`, hence the same
-    /// number on every machine.
+    /// Returns `u64::MAX` when the event never happens. The logarithms come from `libm`, hence the
+    /// same number on every machine.
     pub fn failures_before_success(self, rng: &mut impl RngCore) -> u64 {
         if self.is_never() {
             return u64::MAX;
@@ -76,7 +76,7 @@ impl Probability {
         // Uniform on (0, 1]: 53 random bits, shifted so that zero, whose logarithm diverges, is out.
         let uniform = ((rng.next_u64() >> 11) + 1) as f64 / TWO_TO_53;
         let gap = libm::floor(libm::log(uniform) / libm::log1p(-self.as_f64()));
-        // A float-to-integer cast saturates: a gap beyond u64 is as good as never.
+        // A float-to-integer cast saturates: a gap beyond u64 is practically never.
         gap as u64
     }
 }
@@ -114,8 +114,8 @@ mod tests {
         assert!((p.as_f64() - 9.994_507e-4).abs() < 1e-10);
     }
 
-    /// The mean gap of a geometric law is (1 - p) / p; with n draws its standard error is
-    /// sqrt(1 - p) / (p sqrt(n)). Four of them bound a fair sampler for good.
+    /// The mean gap of a geometric law is (1 - p) / p; with n draws its standard error is sqrt(1 -
+    /// p) / (p sqrt(n)). The seed is fixed, and a fair sampler stays within four standard errors.
     #[test]
     fn gaps_have_the_geometric_mean() {
         for p in [0.3, 1e-3, 1e-8] {

@@ -7,12 +7,12 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 /// The generator behind every stream: xoshiro256++, 2^256 - 1 long, about a nanosecond a number.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The name of a stream, for those that are asked for often.
+/// The name of a stream as a number, for streams that are asked for often.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamName(u64);
 
 impl StreamName {
-    /// FNV-1a over the name.
+    /// Returns the FNV-1a hash of the name.
     pub const fn new(name: &str) -> Self {
         const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -32,23 +32,23 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The family that belongs to `seed`.
+    /// Returns the family that belongs to `seed`.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The stream called `name`, for instance `"link/3/loss"`.
+    /// Returns the stream called `name`, for instance `"link/3/loss"`.
     pub fn stream(&self, name: &str) -> Stream {
         self.named(StreamName::new(name))
     }
 
-    /// The stream of this name.
+    /// Returns the stream of this name.
     pub fn named(&self, name: StreamName) -> Stream {
         Stream::seed_from_u64(self.derive(name))
     }
 
-    /// The family for the `index`-th trial: trials are independent of each other, of their
-    /// number and of the threads that run them.
+    /// Returns the family for the `index`-th trial: trials are independent of each other, of their number and of the
+    /// threads that run them.
     pub fn trial(&self, index: u64) -> Self {
         const TRIAL: StreamName = StreamName::new("trial");
         let mut mix = SplitMix64::seed_from_u64(self.derive(TRIAL) ^ index);
@@ -61,19 +61,19 @@ impl Streams {
     }
 }
 
-/// Random numbers that follow from `seed` and `index` alone, so that a draw can be looked up in any order, and again.
+/// Returns random numbers that follow from `seed` and `index` alone, so that a draw can be repeated, in any order.
 #[inline]
 pub fn at_index(seed: u64, index: u64) -> impl RngCore {
     SplitMix64::seed_from_u64(seed.rotate_left(32) ^ index)
 }
 
-/// A float uniform on [0, 1), with 53 random bits.
+/// Returns a float uniform on [0, 1), with 53 random bits.
 #[inline]
 pub fn uniform(rng: &mut impl RngCore) -> f64 {
     as_uniform(rng.next_u64())
 }
 
-/// The float on [0, 1) of which these are the first bits behind the point, as many as it has.
+/// Returns the float on [0, 1) whose bits behind the point are the first 53 of `bits`.
 #[inline]
 pub const fn as_uniform(bits: u64) -> f64 {
     // A signed number takes one instruction to convert.

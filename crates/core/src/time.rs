@@ -15,7 +15,7 @@ const PS_PER_MS: u64 = 1_000_000_000;
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// The greatest number below a half: a sum with it, cut off, is rounded.
+/// The greatest number below a half: a sum with it is rounded by cutting off its fraction.
 const ALMOST_HALF: f64 = 0.5 - f64::EPSILON / 4.0;
 
 /// A point in time, in picoseconds since the start of the run.
@@ -29,108 +29,109 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: the deadline of a timer that is not armed.
+    /// An instant later than every event: the deadline of a timer that is not armed.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The instant `ps` picoseconds after the start.
+    /// Returns the instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start.
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// Whether this is [`Instant::NEVER`].
+    /// Whether the instant is [`Instant::NEVER`].
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
 
-    /// The instant `span` later, or [`Instant::NEVER`] if there is none.
+    /// Returns the instant `span` later, or [`Instant::NEVER`] if that is beyond the last instant.
     pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// The last instant before this one; the start of the run has none, and stays.
+    /// Returns the last instant before this one. The start of the run has none before it, and
+    /// stays.
     pub const fn just_before(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
 
-    /// Time elapsed since `earlier`, or zero if `earlier` lies in the future.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` lies in the future.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// The span of zero picoseconds.
     pub const ZERO: Self = Self(0);
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `ps` picoseconds.
+    /// Returns a span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// A span of `ns` nanoseconds.
+    /// Returns a span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * PS_PER_NS)
     }
 
-    /// A span of `us` microseconds.
+    /// Returns a span of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self(us * PS_PER_US)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Returns a span of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * PS_PER_MS)
     }
 
-    /// A span of `s` seconds.
+    /// Returns a span of `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self(s * PS_PER_S)
     }
 
-    /// The span nearest to `ns` nanoseconds; negative and non-finite values give zero.
+    /// Returns the span nearest to `ns` nanoseconds; negative and non-finite values give zero.
     pub fn from_ns_f64(ns: f64) -> Self {
-        // As `libm::round`, of which it leaves out what only negative values need.
+        // As `libm::round`, without the part that only negative values need.
         Self((ns * PS_PER_NS as f64 + ALMOST_HALF) as u64)
     }
 
-    /// The span in picoseconds.
+    /// Returns the span in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// The span in nanoseconds.
+    /// Returns the span in nanoseconds.
     pub const fn as_ns_f64(self) -> f64 {
         self.0 as f64 / PS_PER_NS as f64
     }
 
-    /// The span in microseconds.
+    /// Returns the span in microseconds.
     pub const fn as_us_f64(self) -> f64 {
         self.0 as f64 / PS_PER_US as f64
     }
 
-    /// The span in seconds.
+    /// Returns the span in seconds.
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// The difference, or zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// `self * numerator / denominator` without intermediate overflow, rounded down.
+    /// Returns `self * numerator / denominator` without intermediate overflow, rounded down.
     pub const fn mul_ratio(self, numerator: u64, denominator: u64) -> Self {
         Self((self.0 as u128 * numerator as u128 / denominator as u128) as u64)
     }
@@ -236,7 +237,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn nanoseconds_are_rounded_to_the_nearest_picosecond(bits: u64, ps in 0u64..1_000_000_000, offset in -2i64..3) {
-            // Any number, and those next to a picosecond and a half.
+            // The numbers are any, and those next to a picosecond and a half.
             let half = (ps as f64 + 0.5) / PS_PER_NS as f64;
             let near = f64::from_bits(half.to_bits().wrapping_add_signed(offset));
             for ns in [f64::from_bits(bits), near, -near] {

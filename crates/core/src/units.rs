@@ -16,31 +16,31 @@ pub struct Bytes(pub u64);
 pub struct BitRate(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No bytes.
     pub const ZERO: Self = Self(0);
 }
 
 impl BitRate {
-    /// A rate of `bits_per_second`.
+    /// Returns a rate of `bits_per_second`.
     ///
     /// # Panics
-    /// If the rate is zero: nothing ever leaves such a link.
+    /// If the rate is zero, because no frame would ever leave the link.
     pub const fn from_bps(bits_per_second: u64) -> Self {
         assert!(bits_per_second > 0, "a link rate must be positive");
         Self(bits_per_second)
     }
 
-    /// A rate of `gigabits_per_second`.
+    /// Returns a rate of `gigabits_per_second`.
     pub const fn from_gbps(gigabits_per_second: u64) -> Self {
         Self::from_bps(gigabits_per_second * 1_000_000_000)
     }
 
-    /// The rate in bits per second.
+    /// Returns the rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The rate in gigabits per second.
+    /// Returns the rate in gigabits per second.
     pub const fn as_gbps_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -49,7 +49,7 @@ impl BitRate {
 impl Div<BitRate> for Bytes {
     type Output = Duration;
 
-    /// The time to serialise these bytes, rounded down to a picosecond.
+    /// Returns the time to serialise these bytes, rounded down to a picosecond.
     fn div(self, rate: BitRate) -> Duration {
         match self.0.checked_mul(BIT_PS_PER_BYTE) {
             Some(bit_ps) => Duration::from_ps(bit_ps / rate.0),
@@ -64,7 +64,7 @@ impl Div<BitRate> for Bytes {
 impl Mul<Duration> for BitRate {
     type Output = Bytes;
 
-    /// The whole bytes that this rate carries in a span.
+    /// Returns the whole bytes that this rate carries in a span.
     fn mul(self, span: Duration) -> Bytes {
         let bit_ps = u128::from(self.0) * u128::from(span.as_ps());
         Bytes((bit_ps / u128::from(BIT_PS_PER_BYTE)) as u64)

@@ -1,4 +1,5 @@
-//! What the kernel calls. Its side is `python/lossylink/kernel/source/lossylink_user.c`; both change together.
+//! The functions that the kernel calls. The kernel's side is `python/lossylink/kernel/source/lossylink_user.c`; both
+//! change together.
 //!
 //! Times are nanoseconds of the kernel's monotonic clock. A kernel is one thread.
 
@@ -10,7 +11,7 @@ use lossylink_sim::world::End;
 use std::ffi::{CStr, c_char, c_int};
 use std::slice;
 
-/// A frame has come out at a host.
+/// A frame that has come out of the path at a host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival {
@@ -22,7 +23,7 @@ pub struct Arrival {
     pub marked: u32,
 }
 
-/// Opens the path of the configuration in a file; null, and a line in `problem`, if there is none.
+/// Opens the path of the configuration in a file; returns null, and writes a line to `problem`, if there is none.
 ///
 /// # Safety
 /// `configuration` is a string that ends in zero, `patience_ns` can be written, and so can `problem_bytes` at `problem`.
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn lossylink_path_open(
     }
 }
 
-/// A host sends frame `number`; returns when its interface has sent it.
+/// Sends frame `number` of a host; returns when the interface of the host has sent it.
 ///
 /// # Safety
 /// `path` comes from [`lossylink_path_open`] and is not closed; `head_bytes` can be read at `head`.
@@ -73,7 +74,7 @@ pub unsafe extern "C" fn lossylink_path_send(
     rounded_up(path.send(instant(now_ns), end, number, head, bytes))
 }
 
-/// When to ask for arrivals again; the largest number for never.
+/// Returns when to ask for arrivals again; the largest number for never.
 ///
 /// # Safety
 /// `path` comes from [`lossylink_path_open`] and is not closed.
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn lossylink_path_next(path: *const Path) -> u64 {
     rounded_up(unsafe { &*path }.poll_timeout())
 }
 
-/// Takes the next frame that has come out; zero if there is none.
+/// Takes the next frame that has come out of the path; zero if there is none.
 ///
 /// # Safety
 /// `path` comes from [`lossylink_path_open`] and is not closed; `arrival` can be written.
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn lossylink_path_take(path: *mut Path, now_ns: u64, arriv
     1
 }
 
-/// Writes the report, and ends the path; zero if all went well.
+/// Writes the report and ends the path; zero if both went well.
 ///
 /// # Safety
 /// `path` comes from [`lossylink_path_open`] and is not used any more.
@@ -115,7 +116,7 @@ const fn instant(ns: u64) -> Instant {
     Instant::from_ps(ns * PS_PER_NS)
 }
 
-/// The first nanosecond that is not before `at`.
+/// Returns the first nanosecond that is not before `at`.
 const fn rounded_up(at: Instant) -> u64 {
     if at.is_never() { u64::MAX } else { at.as_ps().div_ceil(PS_PER_NS) }
 }

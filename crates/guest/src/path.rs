@@ -11,25 +11,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// What the kernel is told on its command line: the name of a file with this in JSON.
+/// The configuration of the path. The kernel's command line names a file that holds it in JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// The simulated path, in the simulator's words.
+    /// The simulated path, as a configuration of the simulator.
     path: serde_json::Value,
-    /// Where the row of the path, and the bins of its time line, go at the end.
+    /// The file to which the row of the path, and the bins of its time line, go at the end.
     report: PathBuf,
-    /// Where what passes at the near host is recorded, if it is.
+    /// The file that records the frames that pass the near host, if they are recorded.
     record: Option<PathBuf>,
 }
 
-/// Why there is no path.
+/// The reason why there is no path.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// A file could not be read or written.
     #[error("{0}: {1}")]
     File(PathBuf, std::io::Error),
-    /// The file holds something else.
+    /// The file does not hold the JSON that is expected.
     #[error("{0}: {1}")]
     Json(PathBuf, serde_json::Error),
     /// The path cannot be simulated.
@@ -42,15 +42,15 @@ pub struct Path {
     emulated: EmulatedPath,
     report: PathBuf,
     record: Option<Record>,
-    /// First bytes of the frames that a record will show as they arrive, by number.
+    /// First bytes and lengths of the frames that a record will show as they arrive, by number.
     heads: BTreeMap<u64, (Vec<u8>, u32)>,
 }
 
 impl Path {
-    /// The path of the configuration in the file `name`.
+    /// Opens the path of the configuration in the file `name`.
     ///
     /// # Errors
-    /// If there is no such path: one line that says why.
+    /// If the path cannot be opened: one line that says why.
     pub fn open(name: &str) -> Result<Self, PathError> {
         let file = PathBuf::from(name);
         let text = fs::read_to_string(&file).map_err(|error| PathError::File(file.clone(), error))?;
@@ -67,7 +67,8 @@ impl Path {
         })
     }
 
-    /// A host sends frame `number` of `bytes` that begins with `head`; returns when its interface has sent it.
+    /// Sends frame `number` of a host, which has `bytes` bytes and begins with `head`; returns when the
+    /// interface of the host has sent it.
     pub fn send(&mut self, now: Instant, end: End, number: u64, head: &[u8], bytes: u32) -> Instant {
         if let Some(record) = &mut self.record {
             let head = record.head(head);
@@ -81,12 +82,13 @@ impl Path {
         self.emulated.send(now, end, Carried { number, bytes, ecn: ecn(head) })
     }
 
-    /// When to ask for arrivals again.
+    /// Returns when to ask for arrivals again.
     pub fn poll_timeout(&self) -> Instant {
         self.emulated.poll_timeout()
     }
 
-    /// The next frame that has come out by `now`, and where.
+    /// Takes the next frame that has come out of the path by `now`, and returns it with the end at which it
+    /// came out.
     pub fn take(&mut self, now: Instant) -> Option<(End, Arrival)> {
         let (end, arrival) = self.emulated.take_arrival(now)?;
         if let (Some(record), End::Near) = (&mut self.record, end)
@@ -97,12 +99,12 @@ impl Path {
         Some((end, arrival))
     }
 
-    /// How long a frame may be under way before its owner forgets it.
+    /// Returns how long a frame may be under way before its owner forgets it.
     pub const fn patience(&self) -> Duration {
         self.emulated.patience()
     }
 
-    /// Writes the report.
+    /// Writes the report, and completes the record.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -121,11 +123,11 @@ impl Path {
     }
 }
 
-/// Offset of the type of an Ethernet frame, and of what it carries.
+/// Offset of the EtherType of an Ethernet frame, and that of its payload.
 const ETHERTYPE: usize = 12;
 const NETWORK: usize = 14;
 
-/// The congestion field of a frame that begins with `head`.
+/// Returns the ECN field of a frame that begins with `head`.
 fn ecn(head: &[u8]) -> Ecn {
     let field = match (head.get(ETHERTYPE..NETWORK), head.get(NETWORK..NETWORK + 2)) {
         (Some([0x08, 0x00]), Some(&[_, class])) => class & 0b11,

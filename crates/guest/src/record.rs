@@ -1,4 +1,4 @@
-//! What passes at one host, as a pcap file with nanoseconds.
+//! The record of the frames that pass one host, as a pcap file with nanoseconds.
 
 use lossylink_core::time::Instant;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
@@ -8,12 +8,12 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes that are kept of a frame: the headers of Ethernet, IP and TCP with all options.
+/// The most bytes of a frame that are kept: the headers of Ethernet, IP and TCP with all options.
 const HEAD_BYTES: usize = 128;
 
 pub(crate) struct Record {
     file: PcapWriter<BufWriter<File>>,
-    /// The first thing that could not be written.
+    /// The first error of writing.
     problem: Option<io::Error>,
 }
 
@@ -30,7 +30,7 @@ impl Record {
         Ok(Self { file, problem: None })
     }
 
-    /// As much of a frame as is kept.
+    /// Returns the first bytes of a frame, as many as are kept.
     pub(crate) fn head<'a>(&self, frame: &'a [u8]) -> &'a [u8] {
         &frame[..frame.len().min(HEAD_BYTES)]
     }

@@ -1,4 +1,5 @@
-//! The calls of a kernel, from Rust: frames cross the path in the time that it takes, and what passes is recorded.
+//! The calls of a kernel, from Rust: frames cross the path in the time that they should take, and a record shows
+//! them.
 
 use lossylink_guest::calls::{
     Arrival, lossylink_path_close, lossylink_path_next, lossylink_path_open, lossylink_path_send,
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 
 /// The artifact's path at 100 Gb/s under the profile `ideal`, as Python writes it.
 const PATH: &str = include_str!("path.json");
-/// What hosts and cables take one way, in the profile.
+/// Latency of hosts and cables one way, in the profile.
 const ONE_WAY_NS: u64 = 14_900;
 /// Times that a frame is put on a wire: by the sender's interface, and by five ports of switches.
 const SERIALISATIONS: u64 = 6;
@@ -23,14 +24,14 @@ const FRAME_BYTES: u32 = 1_514;
 const NEAR: u32 = 0;
 const FAR: u32 = 1;
 
-/// A directory of its own for each test.
+/// Makes a directory of its own for each test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// A configuration for the kernel, changed as a test wants it.
+/// Writes a configuration for the kernel, changed by `change`.
 fn configuration(name: &str, change: impl FnOnce(&mut Value)) -> PathBuf {
     let folder = folder(name);
     let mut path: Value = serde_json::from_str(PATH).unwrap();
@@ -45,7 +46,7 @@ fn configuration(name: &str, change: impl FnOnce(&mut Value)) -> PathBuf {
     file
 }
 
-/// What a kernel does with a path.
+/// A kernel as a user of a path.
 struct Kernel {
     path: *mut Path,
 }
@@ -71,7 +72,7 @@ impl Kernel {
         unsafe { lossylink_path_send(self.path, side, now_ns, number, head.as_ptr(), length, bytes) }
     }
 
-    /// Every arrival, with the instant at which the kernel took it.
+    /// Takes every arrival, with the instant at which the kernel took it.
     fn arrivals(&self) -> Vec<(u64, Arrival)> {
         let mut taken = Vec::new();
         loop {
@@ -94,7 +95,7 @@ impl Kernel {
     }
 }
 
-/// A code with a parity frame behind each frame: a link that is half as fast as the interface before it.
+/// Returns a code with a parity frame behind each frame: a link that is half as fast as the interface before it.
 fn half_a_link() -> Value {
     json!({
         "family": "fec", "k": 1, "h": 1, "release": "eager", "flush_ps": null, "meter": "off", "priority": "off",
@@ -173,12 +174,12 @@ fn a_mistake_is_one_line() {
     assert!(problem.contains("none.json: No such file"), "{problem}");
 }
 
-/// The time line of this test, which the frames reach about 10 us after they were sent.
+/// The instant at which the link starts to corrupt; the frames reach it about 10 us after they were sent.
 const CORRUPTION_NS: u64 = 1_000_000;
 const HEALING_NS: u64 = 3_000_000;
 const BIN_NS: u64 = 500_000;
 
-/// One frame each microsecond; numbers of those that did not come, and the bins.
+/// Sends one frame each microsecond; returns the numbers of the frames that did not arrive, and the bins.
 fn time_line(name: &str, protection: &Value, protected_ns: Option<u64>) -> (Vec<u64>, Value) {
     let in_ps = |ns: u64| json!(ns * 1_000);
     let file = configuration(name, |path| {
@@ -216,7 +217,7 @@ fn time_line(name: &str, protection: &Value, protected_ns: Option<u64>) -> (Vec<
 #[test]
 fn a_link_corrupts_and_is_protected_while_frames_cross() {
     let (missing, report) = time_line("time-line", &json!({ "family": "none" }), None);
-    // From its first frame on, each is a microsecond; hosts and hops take less than 20 of them.
+    // From the first frame on, each number is a microsecond; hosts and hops take less than 20 us.
     assert!(missing.iter().all(|number| (980..3_000).contains(number)), "{missing:?}");
     assert!((5..50).contains(&missing.len()), "{} of 2,000 at 1 %", missing.len());
     let bins = &report["timeline"];
@@ -235,7 +236,8 @@ fn a_link_corrupts_and_is_protected_while_frames_cross() {
     let (protected, report) = time_line("time-line-protected", &code, Some(2_000_000));
     assert_eq!(report["row"]["protected_at_s"], 0.002);
     assert_eq!(report["timeline"]["protected"], json!([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]));
-    // Until then both lose equal frames. Of a pair one comes, almost always.
+    // Until the protection is on, both paths lose equal frames. Of a frame and its copy one arrives, almost
+    // always.
     let lost = |numbers: &[u64], from: u64| numbers.iter().filter(|&&number| number >= from).count();
     assert!(lost(&protected, 2_000) <= 1 && lost(&missing, 2_000) > 1, "{protected:?} {missing:?}");
     assert!(protected.len().abs_diff(lost_before) <= 1, "{protected:?} {missing:?}");

@@ -13,12 +13,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that reads zero now.
+    /// Starts a clock, which reads zero now.
     pub fn start() -> Self {
         Self { epoch_ns: monotonic_ns() }
     }
 
-    /// The present instant.
+    /// Returns the present instant.
     pub fn now(&self) -> Instant {
         Instant::from_ps((monotonic_ns() - self.epoch_ns) * PS_PER_NS)
     }

@@ -1,4 +1,4 @@
-//! What a data plane is to do: one JSON object, every key in base units, unknown keys refused.
+//! The configuration of a data plane: one JSON object, every key in base units, unknown keys refused.
 
 use crate::error::{Attempt, Error, Result};
 use crate::port::MAX_MTU;
@@ -25,17 +25,17 @@ const LONGEST_SECRET: u64 = 4096;
 pub struct Config {
     /// The largest IP packet of the hosts, in bytes.
     pub mtu_bytes: usize,
-    /// Where the control socket is made; a load has none.
+    /// The path at which the control socket is made; a load has none.
     #[serde(default)]
     pub control: PathBuf,
     /// Seed of every random stream.
     #[serde(default)]
     pub seed: u64,
-    /// Real-time priority (SCHED_FIFO) to ask for; runs without when it is refused.
+    /// Real-time priority (SCHED_FIFO) to ask for; the loop runs without it when it is refused.
     #[serde(default)]
     pub fifo_priority: Option<i32>,
-    /// The processor to stay on. A veth queues what it is given on the sender's processor: a sender that
-    /// moves reorders.
+    /// The processor on which the loop stays. A veth queues a frame on the sender's processor: a sender that moves
+    /// from one processor to another reorders its frames.
     #[serde(default)]
     pub processor: Option<usize>,
     /// How long before a deadline the process stops sleeping and spins.
@@ -47,18 +47,18 @@ pub struct Config {
     /// The file of the secret that the guards of the link share; without it the link is trusted (G-27).
     #[serde(default)]
     pub key_file: Option<PathBuf>,
-    /// What the loop keeps of its privileges once the ports are open, beside the right to lock memory, which is all
-    /// that the other threads keep; everything if absent.
+    /// The privileges that the loop keeps once the ports are open, beside the right to lock memory. The other
+    /// threads keep that right only. The process keeps all privileges if absent.
     #[serde(default)]
     pub keeps: Option<Vec<Capability>>,
-    /// Whether hosts may send and receive many frames as one packet. Their frames are the same on the link.
+    /// Whether hosts may send and receive many frames as one packet. On the link their frames are the same.
     #[serde(default)]
     pub super_frames: bool,
-    /// What the process is.
+    /// The role of the process.
     pub role: Role,
 }
 
-/// What the process is.
+/// The role of a process.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Role {
@@ -93,18 +93,18 @@ pub struct PathConfig {
     pub protection: Option<Protection>,
 }
 
-/// The two ports of a guard.
+/// The two ports of a guard, and its protection.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardPortsConfig {
-    /// Toward the protected network.
+    /// The port toward the protected network.
     pub lan: String,
-    /// Toward the corrupting link.
+    /// The port toward the corrupting link.
     pub link: String,
     /// The rate at which to send toward the link; unlimited if absent.
     #[serde(default)]
     pub rate_bps: Option<u64>,
-    /// How frames toward the link are protected; not at all if absent.
+    /// The protection of frames toward the link; `None` if absent.
     #[serde(default)]
     pub protection: Option<Protection>,
 }
@@ -113,14 +113,15 @@ pub struct GuardPortsConfig {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
-    /// How much may wait, in bytes of frames without FCS.
+    /// The most bytes that may wait, in bytes of frames without FCS.
     pub bytes: u64,
-    /// From how much waiting on frames are marked CE; never if absent.
+    /// The bytes in the queue from which on frames are marked CE; never if absent.
     #[serde(default)]
     pub mark_from_bytes: Option<u64>,
 }
 
-/// The sleep of a thread that is allowed to run at once ends at most about this late.
+/// Returns the default of `spin_us`: the sleep of a thread that is allowed to run at once ends at most about this
+/// late.
 fn default_spin_us() -> u64 {
     60
 }
@@ -129,7 +130,7 @@ impl Config {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// On anything that is not what the fields above say.
+    /// On any key or value that the fields above do not describe.
     pub fn parse(text: &str) -> Result<Self> {
         let config: Self =
             serde_json::from_str(text).map_err(|error| Error::Usage(format!("configuration: {error}")))?;
@@ -140,7 +141,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The secret that the guards share, from its file.
+    /// Reads the secret that the guards share, from its file.
     ///
     /// # Errors
     /// If the file cannot be read, others may read it, or it holds too little or too much.
@@ -148,25 +149,25 @@ impl Config {
         self.key_file.as_deref().map(read_secret).transpose()
     }
 
-    /// The queue as the core knows it.
+    /// Returns the limits of the queue, as the core takes them.
     pub fn queue_limits(&self) -> QueueLimits {
         QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
     }
 }
 
 impl PathConfig {
-    /// The rate of the link.
+    /// Returns the rate of the link.
     pub fn rate(&self) -> Result<BitRate> {
         values::rate(self.rate_bps)
     }
 
-    /// One-way propagation.
+    /// Returns the one-way propagation.
     pub fn propagation(&self) -> Duration {
         Duration::from_ps(self.propagation_ps)
     }
 }
 
-/// The secret in a file; the end of its last line does not count.
+/// Reads the secret in a file; the end of its last line does not count.
 fn read_secret(path: &Path) -> Result<Secret> {
     let what = || format!("read the key file {}", path.display());
     let file = File::open(path).attempting(what())?;

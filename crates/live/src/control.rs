@@ -28,37 +28,37 @@ use std::time::{Duration, Instant};
 
 /// The longest line that is read: a trace of a million losses fits.
 const LONGEST_LINE: usize = 16 << 20;
-/// How long a client may take for a line, and how long it may leave an answer unread.
+/// How long a client may take to send a line, and how long it may leave an answer unread.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Clients that are served at once; one more is told to come again.
+/// Clients that are served at once; a further client is told to come again.
 const CLIENTS: usize = 16;
 
-/// What a client may ask of a running data plane.
+/// A question or an order of a client to a running data plane.
 #[derive(Clone, Debug, serde::Deserialize, PartialEq)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Every counter.
+    /// Asks for every counter.
     Counters,
-    /// What the counters mean, in the same places.
+    /// Asks for the meaning of the counters, in the same places.
     Describe,
-    /// Other loss models from now on; an absent direction stays as it is.
+    /// Sets other loss models from now on; an absent direction stays as it is.
     Loss {
-        /// From near to far.
+        /// The loss model from near to far.
         #[serde(default, deserialize_with = "model")]
         forward: Option<LossModel>,
-        /// From far to near.
+        /// The loss model from far to near.
         #[serde(default, deserialize_with = "model")]
         reverse: Option<LossModel>,
     },
-    /// Another protection from now on; none if absent.
+    /// Sets another protection from now on; none if absent.
     Protect {
-        /// In the words of the configuration.
+        /// The protection, as in the configuration.
         #[serde(default)]
         protection: Option<Protection>,
     },
     /// Forgets the lateness recorded so far, at the start of a measurement.
     Clear,
-    /// Drains what is held and ends the process.
+    /// Drains the frames that are held and ends the process.
     Stop,
 }
 
@@ -68,12 +68,13 @@ fn model<'de, D: Deserializer<'de>>(json: D) -> std::result::Result<Option<LossM
     spec.map(|spec| spec.model().map_err(D::Error::custom)).transpose()
 }
 
-/// The loop's answer, and the command with what the loop has put into it: to free it is the client's work.
+/// The loop's answer, and the command with the old value that the loop has put into it: freeing that value is the client's
+/// work.
 type Answer = (Value, Command);
-/// One question and the way back for its answer.
+/// A question of a client and the way back for its answer.
 type Question = (Command, SyncSender<Answer>);
 
-/// The loop's end of the control socket.
+/// The loop's end of the control socket: the questions of clients.
 #[derive(Debug)]
 pub struct Control {
     questions: Receiver<Question>,
@@ -82,7 +83,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Makes the socket and starts to listen, without any privilege if `is_confined`.
+    /// Makes the socket and starts to listen; the threads that serve clients have no privilege if `is_confined`, except to
+    /// lock memory.
     ///
     /// # Errors
     /// When the socket cannot be made there.
@@ -94,7 +96,7 @@ impl Control {
         thread::Builder::new()
             .name("control".to_owned())
             .spawn(move || {
-                // Threads of clients begin with what this one has left.
+                // Threads of clients begin with the privileges that this thread has left.
                 if !is_confined || privilege::keep_only(OF_HELPERS).is_ok() {
                     serve(&listener, &asking, &bell);
                 }
@@ -103,12 +105,13 @@ impl Control {
         Ok(Self { questions, alarm, path: path.to_owned() })
     }
 
-    /// The descriptor that turns readable when a command waits.
+    /// Returns the descriptor that turns readable when a command waits.
     pub fn readable(&self) -> BorrowedFd<'_> {
         (*self.alarm).as_fd()
     }
 
-    /// Answers every waiting command with `answer`, which may exchange what a command holds for what it frees.
+    /// Answers every waiting command with `answer`, which may put an old value into the command so that the client's thread
+    /// frees it.
     pub fn answer(&self, mut answer: impl FnMut(&mut Command) -> Value) {
         if self.questions_waiting() {
             while let Ok((mut command, way_back)) = self.questions.try_recv() {
@@ -127,13 +130,13 @@ impl Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        // Somebody else may have removed it; nothing is left to be done then.
+        // Another process may have removed the socket; nothing is left to be done then.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// A socket that appears at `path` when it already listens: who sees it can connect. One that a killed
-/// process has left there is replaced.
+/// Makes a socket that appears at `path` when it already listens, so that a client who sees the socket can connect. A socket
+/// that a killed process has left there is replaced.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let unfinished = path.with_extension("new");
     match fs::remove_file(&unfinished) {
@@ -141,13 +144,13 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
         _ => {}
     }
     let listener = UnixListener::bind(&unfinished)?;
-    // Whoever may open it may change the protection: its owner alone, whatever the umask.
+    // A client that may open the socket may change the protection: its owner alone may open it, whatever the umask.
     fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
     fs::rename(&unfinished, path)?;
     Ok(listener)
 }
 
-/// Serves clients beside each other.
+/// Serves several clients at once.
 fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &Arc<OwnedFd>) {
     let busy = Arc::new(AtomicUsize::new(0));
     for client in listener.incoming().flatten() {
@@ -157,7 +160,8 @@ fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &Arc<OwnedFd>
             continue;
         }
         let (asking, bell) = (asking.clone(), Arc::clone(bell));
-        // A client that misbehaves loses its connection and harms nobody else. Without a thread it is hung up on.
+        // A client that misbehaves loses its connection and does not disturb other clients. A client for which no thread can
+        // be started is hung up on.
         let _ = thread::Builder::new().name("client".to_owned()).spawn(move || {
             let _seat = seat;
             let _ = converse(&client, &asking, &bell);
@@ -165,7 +169,7 @@ fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &Arc<OwnedFd>
     }
 }
 
-/// One of the places for clients, as long as it lives.
+/// One of the [`CLIENTS`] places for clients, as long as it lives.
 struct Seat(Arc<AtomicUsize>);
 
 impl Seat {
@@ -276,7 +280,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// Sets a flag when it goes, also when a test fails.
+    /// Sets a flag when it is dropped, also when a test fails.
     struct Over<'a>(&'a AtomicUsize);
 
     impl Drop for Over<'_> {
@@ -285,7 +289,7 @@ mod tests {
         }
     }
 
-    /// A control socket with a loop that answers with the command's name, until the test is over.
+    /// Runs `test` with a control socket whose loop answers with the command's name.
     fn answering(name: &str, test: impl FnOnce(&Path)) {
         let path = std::env::temp_dir().join(format!("lossylink-{name}-{}", std::process::id()));
         let control = Control::listen(&path, false).unwrap();
@@ -313,7 +317,7 @@ mod tests {
         answer
     }
 
-    /// The loop never looks: whoever is answered here was answered without it.
+    /// The loop never looks at commands: a client that is answered was answered without the loop.
     #[test]
     fn a_loss_is_read_before_the_loop_hears_of_it() {
         let path = std::env::temp_dir().join(format!("lossylink-reading-{}", std::process::id()));

@@ -1,23 +1,23 @@
-//! What can go wrong when a process asks Linux for something: what was attempted, on what, and why not.
+//! Errors of a request to Linux: the request, its object, and the reason of the refusal.
 
 use std::fmt::Display;
 use std::io;
 
-/// The result of something asked of the operating system or read from the user.
+/// The result of a request to the operating system, or of reading a value from the user.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A refusal by the operating system, or a mistake in what the user asked for.
+/// A refusal by the operating system, or a mistake in the user's request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
     #[error("{attempted}: {reason}")]
     Refused {
-        /// What was attempted on what, for instance `open TAP eth0 in namespace lossylink-h4`.
+        /// The request and its object, for instance `open TAP eth0 in namespace lossylink-h4`.
         attempted: String,
         /// The system's reason.
         reason: io::Error,
     },
-    /// The user's request makes no sense; the message says what is wrong and the mend.
+    /// The user's request makes no sense; the message says why, and how to mend it.
     #[error("{0}")]
     Usage(String),
 }
@@ -29,9 +29,9 @@ impl Error {
     }
 }
 
-/// Adds what was attempted to a system's refusal.
+/// Adds the request to a system's refusal.
 pub trait Attempt<T> {
-    /// Names what was attempted; `what` is only rendered on failure.
+    /// Names the request; `what` is only rendered on failure.
     fn attempting(self, what: impl Display) -> Result<T>;
 }
 

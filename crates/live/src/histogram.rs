@@ -11,7 +11,7 @@ const OCTAVE: u64 = 1 << OCTAVE_BITS;
 /// Enough buckets for every 64-bit number of nanoseconds.
 const BUCKETS: usize = (64 - OCTAVE_BITS as usize + 1) * OCTAVE as usize;
 
-/// How late things happened, in nanoseconds.
+/// A histogram of how late events happened, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Box<[u64]>,
@@ -22,18 +22,18 @@ pub struct Histogram {
 /// The figures that a report prints, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Lateness {
-    /// How many were recorded.
+    /// How many events were recorded.
     pub frames: u64,
-    /// The median.
+    /// The median lateness.
     pub p50_us: f64,
-    /// The 99th percentile.
+    /// The 99th percentile of the lateness.
     pub p99_us: f64,
-    /// The largest, exactly.
+    /// The largest lateness, exactly.
     pub max_us: f64,
 }
 
 impl Lateness {
-    /// What each of them says.
+    /// The help texts of the figures.
     pub(crate) const HELP: [(&str, Kind, &str); 4] = [
         ("frames", Kind::Count, "How often something was due."),
         ("p50_us", Kind::Level, "Half of it was at most so many microseconds late."),
@@ -57,13 +57,13 @@ impl Histogram {
         self.longest = self.longest.max(nanoseconds);
     }
 
-    /// Forgets everything.
+    /// Forgets all recorded spans.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.total, self.longest) = (0, 0);
     }
 
-    /// The summary so far; zeros when nothing was recorded.
+    /// Returns the summary so far; zeros when nothing was recorded.
     pub fn lateness(&self) -> Lateness {
         Lateness {
             frames: self.total,
@@ -73,7 +73,7 @@ impl Histogram {
         }
     }
 
-    /// The upper edge of the bucket that holds the quantile, but never beyond the longest.
+    /// Returns the upper edge of the bucket that holds the quantile, but never more than the longest span.
     fn quantile_us(&self, quantile: f64) -> f64 {
         let rank = (quantile * self.total as f64).ceil() as u64;
         let mut seen = 0;
@@ -87,7 +87,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value: exact below one octave's number of buckets, then logarithmic.
+/// Returns the bucket of a value: exact below one octave's number of buckets, then logarithmic.
 fn bucket(value: u64) -> usize {
     if value < OCTAVE {
         return value as usize;
@@ -96,7 +96,7 @@ fn bucket(value: u64) -> usize {
     ((u64::from(octave) << OCTAVE_BITS) + (value >> octave)) as usize
 }
 
-/// The largest value of a bucket.
+/// Returns the largest value of a bucket.
 fn upper_edge(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     if bucket < 2 * OCTAVE {

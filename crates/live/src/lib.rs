@@ -2,11 +2,11 @@
 //!
 //! * [`port`]: where frames cross from and to the kernel.
 //! * [`emulator`]: the emulated link between two ports.
-//! * [`lines`]: the line protocols of a guard, and which protection goes by which.
+//! * [`lines`]: the line protocols of a guard, and which protection belongs to which.
 //! * [`traffic`]: a load of numbered frames and its account.
-//! * [`control`], [`prometheus`]: what a running process answers.
+//! * [`control`], [`prometheus`]: the answers of a running process.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
-//! * [`margin`], [`rest`]: what keeps the loop punctual for good.
+//! * [`margin`], [`rest`]: the waking and resting that keep the loop punctual.
 //! * [`sys`]: system calls behind safe functions, the only `unsafe` code of this crate.
 
 #[cfg(not(target_os = "linux"))]
@@ -35,7 +35,7 @@ const FAILED: i32 = 1;
 /// Exit code of a user's mistake.
 const MISTAKEN: i32 = 2;
 
-/// The program: one argument, the configuration in JSON. Returns the exit code.
+/// Runs the program with one argument, the configuration in JSON. Returns the exit code.
 pub fn main(arguments: &[String]) -> i32 {
     let [configuration] = arguments else {
         eprintln!("error: give one argument, the configuration in JSON");

@@ -1,5 +1,5 @@
-//! The line protocols of a live guard: the one place that knows which there are, and what each protection
-//! asks of the link. A new one is entered here and in the core's list of protections, nowhere else.
+//! The line protocols of a live guard, and the needs of each protection on the link. Only this file knows
+//! which line protocols exist. A new one is entered here and in the core's list of protections, nowhere else.
 
 use crate::error::{Error, Result};
 use lossylink_codec::{FecLine, Gf256};
@@ -10,10 +10,11 @@ use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::{MOST_COPIES, Protection};
 use lossylink_core::units::{BitRate, Bytes};
 
-/// The rate by which times are reckoned when nobody has said one.
+/// The rate from which times are computed when the configuration gives none.
 const ASSUMED_RATE: BitRate = BitRate::from_gbps(1);
 
-/// One of each for a guard on a link of this rate whose frames are no longer than `longest` without FCS.
+/// Builds one line protocol of each kind, for a guard on a link of this rate whose frames are no longer than
+/// `longest` without FCS.
 pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>> {
     let rate = rate.unwrap_or(ASSUMED_RATE);
     vec![
@@ -23,15 +24,16 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
     ]
 }
 
-/// The one of a guard on a path (RT-1).
+/// Builds the line protocol of a guard on a path (RT-1).
 pub fn routed() -> Box<dyn LineProtocol> {
     Box::new(RoutedLine::new(Box::new(Gf256)))
 }
 
-/// Refuses what a guard on a path cannot protect by: it chooses by itself, or is told to repair nothing.
+/// Refuses a protection that a guard on a path does not have: such a guard chooses by itself, or is told to
+/// repair nothing.
 ///
 /// # Errors
-/// With the mend.
+/// If the protection is for links; the message says how to mend it.
 pub fn check_routed(protection: &Protection) -> Result<()> {
     match protection {
         Protection::None | Protection::Routed => Ok(()),
@@ -42,7 +44,8 @@ pub fn check_routed(protection: &Protection) -> Result<()> {
     }
 }
 
-/// By how much the longest frame of any of them is longer than the longest of the LAN (G-4).
+/// Returns by how much the longest frame of any of these line protocols is longer than the longest frame of
+/// the LAN (G-4).
 pub fn headroom(lines: &[Box<dyn LineProtocol>]) -> usize {
     lines.iter().map(|line| line.headroom()).max().unwrap_or(0)
 }
@@ -50,7 +53,8 @@ pub fn headroom(lines: &[Box<dyn LineProtocol>]) -> usize {
 /// Refuses a protection that cannot work on a link that loses full frames by `law`.
 ///
 /// # Errors
-/// If it is not live, or follows a rule that this link overstrains; with the mend.
+/// If the protection is not live, or follows a rule that needs too many copies on this link; the message says
+/// how to mend it.
 pub fn check(protection: &Protection, law: impl Into<LossLaw>) -> Result<()> {
     protection.check_live().map_err(|error| Error::Usage(error.to_string()))?;
     match copies(protection, law) {
@@ -61,16 +65,17 @@ pub fn check(protection: &Protection, law: impl Into<LossLaw>) -> Result<()> {
     }
 }
 
-/// How often an end sends what a loss must not cost.
+/// The copies that an end sends of the frames whose loss is costly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copies {
     /// Copies of each retransmission.
     pub frames: u8,
-    /// Copies of each control frame about what the other end sends (G-26).
+    /// Copies of each control frame about the frames of the other end (G-26).
     pub control: u8,
 }
 
-/// The copies of an end whose direction loses full frames by `law`, where the protection sends copies.
+/// Returns the copies of an end whose direction loses full frames by `law`; `None` where the protection sends
+/// no copies.
 pub fn copies(protection: &Protection, law: impl Into<LossLaw>) -> Option<Copies> {
     let law = law.into();
     match protection {

@@ -1,11 +1,12 @@
-//! How long before a deadline to stop sleeping: as long as wake-ups were late of late.
+//! The time before a deadline at which the loop stops sleeping: as long as wake-ups were late recently.
 
 use lossylink_core::time::Duration;
 
-/// Beyond this a wake-up was late because somebody else had the processor: spinning would not have
-/// helped, and no spin of the next ones makes up for it.
+/// The longest margin. Beyond it a wake-up was late because another process had the processor: spinning would
+/// not have helped, and a longer margin at the next wake-ups does not make up for it.
 const LONGEST: Duration = Duration::from_us(300);
-/// How much of the margin is forgotten at each wake-up: half of it in 180.
+/// The divisor that gives the part of the margin that is forgotten at each wake-up: half of the margin is
+/// forgotten in 180 wake-ups.
 const FORGOTTEN: u64 = 256;
 
 /// The margin in front of a deadline.
@@ -16,22 +17,23 @@ pub struct Margin {
 }
 
 impl Margin {
-    /// A margin of at least `least`. None stays none: that loop gives punctuality up for its processor.
+    /// Begins with a margin of `least`, which is also the least. A margin of zero stays zero: such a loop
+    /// gives punctuality up for its processor.
     pub fn new(least: Duration) -> Self {
         Self { least, late: least }
     }
 
-    /// How long before a deadline to be awake.
+    /// Returns how long before a deadline to be awake.
     pub fn ahead(&self) -> Duration {
         self.late
     }
 
-    /// A timed sleep ended so long after its time.
+    /// Takes the lateness of a timed sleep: it ended `by` after its time.
     pub fn woke_late(&mut self, by: Duration) {
         if self.least == Duration::ZERO {
             return;
         }
-        // A quarter more than the latest: the worst of hundreds is not the worst of all.
+        // A quarter more than the latest wake-up: the latest of hundreds is not the latest of all.
         let wanted = (by + by / 4).min(LONGEST);
         self.late = (self.late - self.late / FORGOTTEN).max(wanted).max(self.least);
     }

@@ -7,12 +7,12 @@ use std::fmt::Write;
 /// Groups whose members differ by where they are counted: the member's name becomes a label.
 const PLACED: [&str; 4] = ["directions", "guards", "ports", "lateness"];
 
-/// One metric: the format wants its documentation once, and all its samples together.
+/// One metric: the format wants its help text once, and all its samples together.
 #[derive(Debug, Default)]
 struct Metric {
-    /// Its documentation and its type.
+    /// The help text and the type of the metric.
     help: Option<(String, String)>,
-    /// Each with its labels in front.
+    /// The samples, each with its labels in front.
     samples: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ type Metrics = BTreeMap<String, Metric>;
 /// The HTTP response to a request for anything but `/metrics`.
 pub const NOT_FOUND: &str = "HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 32\r\n\r\nthe counters are at `/metrics`.\n";
 
-/// An HTTP response that carries the counters, documented as far as `help` says.
+/// Returns an HTTP response that carries the counters, with the help texts of `help`.
 pub fn page(counters: &Value, help: &Value) -> String {
     let body = text(counters, help);
     let length = body.len();
@@ -31,7 +31,7 @@ pub fn page(counters: &Value, help: &Value) -> String {
     )
 }
 
-/// The counters, one sample a line; `help` has a text where they have a number.
+/// Returns the counters as text, one sample a line; `help` has a text where the counters have a number.
 pub fn text(counters: &Value, help: &Value) -> String {
     let mut metrics = Metrics::new();
     let Value::Object(groups) = counters else { return String::new() };
@@ -49,9 +49,9 @@ pub fn text(counters: &Value, help: &Value) -> String {
     metrics.iter().fold(String::new(), |out, (name, metric)| out + &written(name, metric))
 }
 
-/// Collects every number below `value`, the names on the way joined by underscores.
+/// Collects every number below `value`, under the names on the way joined by underscores.
 fn collect(metrics: &mut Metrics, name: &str, labels: &str, value: &Value, help: &Value) {
-    // Prometheus wants base units.
+    // Prometheus wants base units: seconds.
     if let (Some(name), Some(microseconds)) = (name.strip_suffix("_us"), value.as_f64()) {
         let seconds = Value::from(microseconds / 1e6);
         return collect(metrics, &format!("{name}_seconds"), labels, &seconds, help);

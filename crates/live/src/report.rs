@@ -1,12 +1,12 @@
-//! A guard's counters as the JSON that the control socket answers with, and what each of them means.
+//! A guard's counters as the JSON that the control socket answers with, and the help text of each.
 
 use lossylink_core::engine::report::{Counter, Kind, Reading};
 use lossylink_core::guard::{Guard, Peer, SessionState};
 use serde_json::{Map, Value, json};
 
-/// What the measured loop is.
+/// The help text of the measured round trip between the guards.
 const LOOP_HELP: &str = "The longest of the recent round trips between the guards, in microseconds.";
-/// What the state of a session is, where it is a number.
+/// The help texts of those figures of a session that are numbers.
 const STATE_HELP: [(&str, &str); 10] = [
     ("agreed", "Whether the peer is there and both have agreed; frames pass unprotected while not."),
     ("loop_us", LOOP_HELP),
@@ -20,7 +20,7 @@ const STATE_HELP: [(&str, &str); 10] = [
     ("other_version_heard", "The version of the protocol in the last message of another version."),
 ];
 
-/// Every event that a guard counts, and the state of both its ends.
+/// Returns every event counter of a guard, and the state of both its ends.
 pub(crate) fn guard(guard: &Guard) -> Value {
     let mut report = tree(guard, |counter| match counter.reading {
         Reading::Number(number) => json!(number),
@@ -33,19 +33,19 @@ pub(crate) fn guard(guard: &Guard) -> Value {
     Value::Object(report)
 }
 
-/// The documentation of the same counters, in the same places.
+/// Returns the help texts of the counters of [`guard`], in the same places.
 pub(crate) fn help(guard: &Guard) -> Value {
     let mut help = tree(guard, |counter| documented(counter.help, counter.kind));
     help.extend(STATE_HELP.map(|(name, text)| (name.to_owned(), documented(text, Kind::Level))));
     Value::Object(help)
 }
 
-/// The documentation of counters that are always the same.
+/// Returns the help texts of counters with fixed names.
 pub(crate) fn texts(help: &[(&str, Kind, &str)]) -> Value {
     help.iter().map(|&(name, kind, text)| (name.to_owned(), documented(text, kind))).collect()
 }
 
-/// The documentation of one number: its text, and its type in the words of Prometheus.
+/// Returns the help text of one number, and its type in the words of Prometheus.
 pub(crate) fn documented(text: &str, kind: Kind) -> Value {
     let kind = match kind {
         Kind::Count => "counter",
@@ -54,7 +54,8 @@ pub(crate) fn documented(text: &str, kind: Kind) -> Value {
     json!([text, kind])
 }
 
-/// Every counter at its place: those of a group without a name at the top, the others in an object each.
+/// Places every counter: those of a group without a name at the top, those of the other groups in an object
+/// each.
 fn tree(guard: &Guard, value: impl Fn(&Counter) -> Value) -> Map<String, Value> {
     let mut top = Map::new();
     for group in guard.report() {
@@ -109,7 +110,7 @@ mod tests {
     use lossylink_core::rng::Streams;
     use lossylink_core::units::Bytes;
 
-    /// The names below a value, those of nested objects behind a point.
+    /// Returns the names below a value, those of nested objects behind a point.
     fn names(value: &Value) -> Vec<String> {
         let Value::Object(members) = value else { return Vec::new() };
         let below = |(name, inner): (&String, &Value)| match inner {

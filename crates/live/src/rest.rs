@@ -1,26 +1,26 @@
 //! When a real-time thread must rest, so that the kernel never takes the processor away from it.
 //!
-//! A thread at a real-time priority that uses more than 95 % of a second (sched_rt_runtime_us) is
-//! stopped for the remaining 50 ms: five thousand full frames at 1 Gb/s. This account rests first,
-//! a little at a time.
+//! A thread at a real-time priority that uses more than 95 % of a second (sched_rt_runtime_us) is stopped for
+//! the remaining 50 ms: five thousand full frames at 1 Gb/s. This account lets the thread rest before that, a
+//! little at a time.
 
 use lossylink_core::time::Duration;
 
-/// Of every so much time awake one part is owed as rest: 8 % of the time in all.
+/// Time awake for each part of rest that is owed: with 12 parts awake, rest is 8 % of the time in all.
 const AWAKE_PER_REST: u64 = 12;
-/// What falling asleep and waking up take of a sleep (measured, a virtual machine): the kernel counts
-/// it as work, and a sleep shorter than this is none.
+/// The part of a sleep that falling asleep and waking up take (measured, a virtual machine): the kernel
+/// counts that part as work, and a sleep shorter than this is no rest.
 const OVERHEAD: Duration = Duration::from_us(15);
-/// One rest. Shorter ones were measured to cost more than they bring.
+/// The length of one rest. Shorter rests were measured to cost more than they bring.
 pub const REST: Duration = Duration::from_us(60);
-/// How much rest may be owed before one is taken.
+/// Owed rest from which a rest is taken.
 const DUE: Duration = REST;
-/// How much may be owed at most for the sake of a deadline: a fiftieth of the 50 ms.
+/// The most rest that may be owed for the sake of a deadline: a fiftieth of the 50 ms.
 const OVERDUE: Duration = Duration::from_ms(1);
-/// How much rest may be put on one side: a third of the 50 ms that one second asks for.
+/// The most rest that may be saved up: a third of the 50 ms that one second asks for.
 const SAVED_AT_MOST: Duration = Duration::from_ms(15);
 
-/// What is owed, in picoseconds of rest.
+/// The account of rest: owed and saved, in picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rest {
     owed_ps: u64,
@@ -28,7 +28,7 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// The thread was awake for so long.
+    /// Counts `span`, for which the thread was awake.
     pub fn worked(&mut self, span: Duration) {
         let due = span.as_ps() / AWAKE_PER_REST;
         let from_savings = due.min(self.saved_ps);
@@ -36,7 +36,7 @@ impl Rest {
         self.owed_ps += due - from_savings;
     }
 
-    /// The thread slept for so long, for whatever reason.
+    /// Counts `span`, for which the thread slept, for whatever reason.
     pub fn slept(&mut self, span: Duration) {
         let rested = span.saturating_sub(OVERHEAD).as_ps();
         let paid = rested.min(self.owed_ps);
@@ -44,8 +44,8 @@ impl Rest {
         self.saved_ps = (self.saved_ps + rested - paid).min(SAVED_AT_MOST.as_ps());
     }
 
-    /// Whether it is time to rest, with nothing to do for so long: what is owed waits for such a gap,
-    /// but not for ever.
+    /// Whether it is time to rest, with nothing to do for `gap`. A rest that is owed waits for a gap in which
+    /// it fits, but not for ever.
     pub fn is_due(&self, gap: Duration) -> bool {
         let fits = gap >= REST + OVERHEAD;
         self.owed_ps >= if fits { DUE.as_ps() } else { OVERDUE.as_ps() }

@@ -1,4 +1,4 @@
-//! The loop of a data plane: do what is due, take what waits, answer commands, sleep, spin, repeat.
+//! The loop of a data plane: carry out due events, take waiting frames, answer commands, sleep, spin, repeat.
 
 use crate::clock::Clock;
 use crate::control::{Command, Control};
@@ -28,7 +28,7 @@ const ROUNDS_BETWEEN_LOOKS: u32 = 256;
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1_000;
 
-/// What a loop drives.
+/// A data plane that a loop drives.
 pub trait Plane {
     /// Takes the frames that wait in the ports; `true` when there were any.
     ///
@@ -36,36 +36,36 @@ pub trait Plane {
     /// When a port is gone.
     fn receive(&mut self) -> Result<bool>;
 
-    /// Does everything that is due by `now`.
+    /// Carries out every event that is due by `now`.
     ///
     /// # Errors
     /// When a port is gone.
     fn advance(&mut self, now: Instant) -> Result<()>;
 
-    /// Sends what has been gathered in the ports.
+    /// Sends the frames that the ports have gathered.
     fn flush(&mut self);
 
-    /// When something is due next.
+    /// Returns when the next event is due.
     fn next_event(&self) -> Instant;
 
-    /// What to watch while asleep; not a port from which nothing is taken any more, which would end every
-    /// sleep at once.
+    /// Returns the ports to watch while asleep. A port from which no more frames are taken is not among them,
+    /// because it would end every sleep at once.
     fn readable(&self) -> [Option<BorrowedFd<'_>>; 2];
 
-    /// Every counter, as an object.
+    /// Returns every counter, as an object.
     fn counters(&mut self) -> Value;
 
-    /// What the counters mean, in the same places as far as they say.
+    /// Returns the help texts of the counters, in the same places as far as there are texts.
     fn describe(&self) -> Value;
 
-    /// Takes other loss models from now on, and leaves the former ones in their place: to free a long list
+    /// Takes other loss models from now on, and leaves the former models in their place: freeing a long list
     /// is not the loop's work.
     ///
     /// # Errors
-    /// When this plane has no link of its own, or its protection cannot work with such a loss.
+    /// When this plane has no link of its own, or its protection cannot work with these losses.
     fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()>;
 
-    /// Protects by another protection from now on.
+    /// Sets another protection from now on.
     ///
     /// # Errors
     /// When this plane does not know the protection, or protects nothing.
@@ -74,10 +74,10 @@ pub trait Plane {
     /// Forgets the lateness recorded so far.
     fn clear(&mut self);
 
-    /// Stops protecting, so that what is held can drain.
+    /// Stops protecting, so that the frames that are held can drain.
     fn retire(&mut self, now: Instant);
 
-    /// Whether nothing is held any more.
+    /// Whether no frame is held any more.
     fn is_drained(&self) -> bool;
 }
 
@@ -88,7 +88,7 @@ pub struct Pace {
     pub fifo_priority: Option<i32>,
     /// The processor to stay on.
     pub processor: Option<usize>,
-    /// How long before a deadline sleeping ends and spinning begins, at least.
+    /// The least time before a deadline at which sleeping ends and spinning begins.
     pub spin: Duration,
 }
 
@@ -103,17 +103,17 @@ pub struct Runner<P> {
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
     rest: Rest,
-    /// How long after a frame not to sleep.
+    /// How long the loop does not sleep after a frame.
     linger: Duration,
-    /// Until when not to sleep.
+    /// The instant until which the loop does not sleep.
     awake_until: Instant,
-    /// Until when the account of rest is kept.
+    /// The instant until which the account of rest is kept.
     looked_at: Instant,
     stopping_since: Option<Instant>,
 }
 
 impl<P: Plane> Runner<P> {
-    /// Prepares the calling thread: priority, memory, timers.
+    /// Prepares the calling thread (priority, memory, timers) and builds the loop.
     pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
         let ordinary = prepare_thread(pace);
         let has_processor = ordinary.is_none() && pace.processor.is_some();
@@ -132,7 +132,7 @@ impl<P: Plane> Runner<P> {
         }
     }
 
-    /// Runs until a signal or the command `stop`, and then until what is held has drained.
+    /// Runs until a signal or the command `stop`, and then until the frames that are held have drained.
     ///
     /// # Errors
     /// When a port is gone.
@@ -159,7 +159,7 @@ impl<P: Plane> Runner<P> {
             .is_some_and(|since| self.plane.is_drained() || self.clock.now().saturating_since(since) > DRAIN)
     }
 
-    /// Sleeps unless there is work, or so soon that spinning is surer; `true` if it slept.
+    /// Sleeps unless frames have come, or an event is due so soon that spinning is surer; `true` if it slept.
     fn pause(&mut self, busy: bool) -> Result<bool> {
         let now = self.clock.now();
         self.rest.worked(now.saturating_since(self.looked_at));
@@ -171,7 +171,7 @@ impl<P: Plane> Runner<P> {
         if now >= self.awake_until && !busy && ahead > self.margin.ahead() {
             self.sleep(now, ahead.saturating_sub(self.margin.ahead()).min(LONGEST_SLEEP))?;
         } else if self.ordinary.is_none() && self.rest.is_due(ahead) {
-            // Nothing is watched: a rest that a waiting frame cut short would be none.
+            // The rest watches no descriptor: a rest that a waiting frame cuts short would be none.
             wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
         } else {
             return Ok(false);
@@ -181,7 +181,7 @@ impl<P: Plane> Runner<P> {
         Ok(true)
     }
 
-    /// Sleeps until a frame, a command or a signal comes, at most for so long.
+    /// Sleeps until a frame, a command or a signal comes, for at most `longest`.
     fn sleep(&mut self, now: Instant, longest: Duration) -> Result<()> {
         let control = self.control.readable();
         let [near, far] = self.plane.readable().map(|port| port.unwrap_or(control));
@@ -194,7 +194,7 @@ impl<P: Plane> Runner<P> {
         Ok(())
     }
 
-    /// Looks for signals and commands.
+    /// Answers signals and commands.
     fn serve(&mut self) {
         let Self { plane, clock, control, ordinary, stopping_since, .. } = self;
         let now = clock.now();
@@ -210,7 +210,7 @@ impl<P: Plane> Runner<P> {
     }
 }
 
-/// Carries out one command.
+/// Carries out one command and returns the answer.
 fn answer(plane: &mut impl Plane, command: &mut Command, now: Instant, ordinary: Option<&str>) -> Value {
     let done = match command {
         Command::Counters => {
@@ -246,9 +246,9 @@ fn signalled(termination: BorrowedFd<'_>) -> bool {
     matches!(sys::read(termination, &mut record), Ok(Some(_)))
 }
 
-/// Makes the thread as punctual as its rights allow; says why when not.
+/// Makes the thread as punctual as its rights allow; returns the reason if it has no real-time priority.
 fn prepare_thread(pace: Pace) -> Option<String> {
-    // Without these the loop still works, a little later: lateness is recorded in any case.
+    // Without these settings the loop still works, a little later: lateness is recorded in any case.
     let _ = process::without_timer_slack();
     let _ = process::lock_memory();
     let _ = pace.processor.map(process::run_on);

@@ -1,11 +1,11 @@
-//! Single values of a configuration, as what they stand for: a rate, a port, a loss model.
+//! Values of a configuration: a rate, a port, a loss model.
 
 use crate::error::{Error, Result};
 use crate::port::PortSpec;
 use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::units::BitRate;
 
-/// A rate that is not zero.
+/// Returns a rate, which must not be zero.
 pub(crate) fn rate(bits_per_second: u64) -> Result<BitRate> {
     match bits_per_second {
         0 => Err(Error::Usage("a link rate must be positive".to_owned())),
@@ -18,7 +18,7 @@ pub(crate) fn port(text: &str) -> Result<PortSpec> {
     text.parse()
 }
 
-/// The loss model that is described.
+/// Builds the loss model that `spec` describes.
 pub(crate) fn loss(spec: &LossSpec) -> Result<LossModel> {
     spec.model().map_err(|error| Error::Usage(error.to_string()))
 }

@@ -9,7 +9,7 @@ mod wait;
 
 use std::panic;
 
-// What a kernel in virtual time calls goes into this library, too.
+// The functions that a kernel in virtual time calls go into this library, too.
 use lossylink_guest as _;
 
 use lossylink_live::sys::privilege;
@@ -45,13 +45,13 @@ fn grow<'py>(
     convert::outcome_to_dict(py, outcome)
 }
 
-/// Version of the simulator that is compiled in.
+/// Returns the version of the simulator that is compiled in.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Commit of the sources that the module was built from; `build.rs` says how it is known.
+/// Returns the commit of the sources from which the module was built; `build.rs` says how it is known.
 #[pyfunction]
 fn commit() -> &'static str {
     env!("LOSSYLINK_COMMIT")
@@ -63,7 +63,7 @@ fn live_main(py: Python<'_>, arguments: Vec<String>) -> i32 {
     py.detach(|| lossylink_live::main(&arguments))
 }
 
-/// The counters of a data plane, in JSON, as a page of Prometheus text with its HTTP header.
+/// Returns the counters of a data plane, given in JSON, as a page of Prometheus text with its HTTP header.
 #[pyfunction]
 fn prometheus_page(counters: &str) -> PyResult<String> {
     let counters =
@@ -71,14 +71,14 @@ fn prometheus_page(counters: &str) -> PyResult<String> {
     Ok(lossylink_live::prometheus::page(&counters, &serde_json::Value::Null))
 }
 
-/// Gives up what privileges the calling thread has, for good, but the right to live in locked memory.
+/// Gives up the privileges of the calling thread for good, but for the right to live in locked memory.
 #[pyfunction]
 fn give_up_privileges() -> PyResult<()> {
     Ok(privilege::keep_only(privilege::OF_HELPERS)?)
 }
 
-/// A broken invariant reaches Python as a `RuntimeError` with the assertion's words; the default hook would print them
-/// a second time, so it speaks only when a backtrace was asked for.
+/// Keeps the default panic hook quiet unless a backtrace was asked for. A broken invariant reaches Python as a
+/// `RuntimeError` with the assertion's words; the default hook would print them a second time.
 fn quiet_panics() {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| {}));

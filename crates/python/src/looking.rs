@@ -1,22 +1,23 @@
-//! Asks Python whether a run that grows has enough.
+//! Questions to Python whether a run that grows has enough trials.
 
 use crate::convert::outcome_to_dict;
 use lossylink_sim::{Control, Outcome};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What went wrong while Python was asked.
+/// The exception that Python raised when it was asked, if it raised one.
 #[derive(Default)]
 pub(crate) struct Answers(Arc<Mutex<Option<PyErr>>>);
 
 impl Answers {
-    /// Raises it.
+    /// Raises the exception, if there is one.
     pub(crate) fn check(self) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
-/// Control of a run that is looked at after so many trials, and ends when `is_enough` returns true or raises.
+/// Returns the control of a run that grows. Python is asked after each number of trials in `looks`, and the
+/// run ends when `is_enough` returns true or raises.
 pub(crate) fn growing(looks: Vec<u64>, is_enough: Py<PyAny>) -> (Control, Answers) {
     let answers = Answers::default();
     let errors = Arc::clone(&answers.0);

@@ -38,7 +38,8 @@ impl LinkMonitor {
         Monitor::new(config).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// What to change: nothing (`None`), the number of copies from now on, or no protection (0).
+    /// Returns the change that a reading asks for: none (`None`), the number of copies from now on, or no
+    /// protection (0).
     fn observe(&mut self, now_seconds: f64, received_ok: u64, received_all: u64) -> PyResult<Option<u8>> {
         let now = Instant::from_ps(picoseconds(now_seconds)?);
         Ok(self.0.observe(now, received_ok, received_all).map(|decision| match decision {
@@ -47,13 +48,13 @@ impl LinkMonitor {
         }))
     }
 
-    /// Copies in use; 0 while the link is not protected.
+    /// Returns the copies in use; 0 while the link is not protected.
     #[getter]
     fn copies(&self) -> u8 {
         self.0.copies().unwrap_or(0)
     }
 
-    /// Frames of the window, and those of them that were corrupted.
+    /// Returns the frames of the window, and how many of them were corrupted.
     #[getter]
     fn counts(&self) -> (u64, u64) {
         let counts = self.0.counts();
@@ -61,7 +62,7 @@ impl LinkMonitor {
     }
 }
 
-/// Seconds as whole picoseconds.
+/// Returns seconds as whole picoseconds.
 fn picoseconds(seconds: f64) -> PyResult<u64> {
     let picoseconds = seconds * PS_PER_SECOND;
     if (0.0..u64::MAX as f64).contains(&picoseconds) {

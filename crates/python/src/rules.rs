@@ -1,4 +1,5 @@
-//! Rules that Rust decides and Python asks for: what is refused, and what is interpolated.
+//! Rules that Rust decides and Python asks for: which settings are refused, and which values are
+//! interpolated.
 
 use crate::wait::panic_message;
 use lossylink_core::binomial::exact_interval;
@@ -14,7 +15,8 @@ use pyo3::types::PyDict;
 use std::fmt::Display;
 use std::panic;
 
-/// Refuses what the simulator would refuse, without running it; see `_native.pyi` for the contract.
+/// Refuses a configuration that the simulator would refuse, without running it; see `_native.pyi` for the
+/// contract.
 #[pyfunction]
 pub(crate) fn check(config_json: &str) -> PyResult<()> {
     match panic::catch_unwind(|| lossylink_sim::check(config_json)) {
@@ -23,7 +25,8 @@ pub(crate) fn check(config_json: &str) -> PyResult<()> {
     }
 }
 
-/// Refuses options of a protection that are out of range, and live what only the simulator has.
+/// Refuses options of a protection that are out of range; for a `live` data plane, also a protection that
+/// only the simulator has.
 #[pyfunction]
 pub(crate) fn check_protection(protection_json: &str, live: bool) -> PyResult<()> {
     let protection: Protection = serde_json::from_str(protection_json).map_err(|error| refusal(&error))?;
@@ -31,13 +34,13 @@ pub(crate) fn check_protection(protection_json: &str, live: bool) -> PyResult<()
     checked.map_err(|error| refusal(&error))
 }
 
-/// How long a flow that runs by itself is waited for; see `_native.pyi` for the contract.
+/// Returns how long a flow that runs by itself is waited for; see `_native.pyi` for the contract.
 #[pyfunction]
 pub(crate) fn flow_patience_s(least_s: f64) -> f64 {
     wait_for_flow_alone(Duration::from_ns_f64(least_s * 1e9)).as_secs_f64()
 }
 
-/// LinkGuardian's thresholds at a rate, from those of a switch profile.
+/// Returns LinkGuardian's thresholds at a rate, from the thresholds of a switch profile.
 #[pyfunction]
 #[pyo3(name = "thresholds_at")]
 pub(crate) fn interpolated<'py>(
@@ -59,7 +62,7 @@ pub(crate) fn interpolated<'py>(
     Ok(dict)
 }
 
-/// The exact interval of a ratio of counted events; see `_native.pyi` for the contract.
+/// Returns the exact interval of a ratio of counted events; see `_native.pyi` for the contract.
 #[pyfunction]
 pub(crate) fn binomial_interval(events: u64, trials: u64, confidence: f64) -> PyResult<(f64, f64)> {
     if events > trials || trials == 0 {
@@ -75,7 +78,7 @@ pub(crate) fn binomial_interval(events: u64, trials: u64, confidence: f64) -> Py
     Ok(exact_interval(events, trials, confidence))
 }
 
-/// The interval of a ratio whose events come in clusters; see `_native.pyi` for the contract.
+/// Returns the interval of a ratio whose events come in clusters; see `_native.pyi` for the contract.
 #[pyfunction]
 pub(crate) fn clustered_interval(
     events: u64,
@@ -91,7 +94,7 @@ pub(crate) fn clustered_interval(
     Ok(DesignEffect { factor: design_effect, batches }.interval((events, trials), confidence))
 }
 
-/// By how much events come together; see `_native.pyi` for the contract.
+/// Returns by how much events come together; see `_native.pyi` for the contract.
 #[pyfunction]
 #[pyo3(signature = (batches, foreseen=None))]
 pub(crate) fn design_effect(batches: Vec<(u64, u64)>, foreseen: Option<(f64, f64)>) -> (f64, usize) {
@@ -102,20 +105,21 @@ pub(crate) fn design_effect(batches: Vec<(u64, u64)>, foreseen: Option<(f64, f64
     (found.factor, found.batches)
 }
 
-/// By how much lost frames of a link come together; see `_native.pyi` for the contract.
+/// Returns by how much the lost frames of a link come together; see `_native.pyi` for the contract.
 #[pyfunction]
 pub(crate) fn loss_design_effect(config_json: &str, batches: Vec<(u64, u64)>) -> PyResult<(f64, usize)> {
     let found = lossylink_sim::loss_design_effect(config_json, &batches).map_err(|error| refusal(&error))?;
     Ok((found.factor, found.batches))
 }
 
-/// Copies of a retransmission that a link asks for; see `_native.pyi`.
+/// Returns the copies of a retransmission that a link needs; see `_native.pyi`.
 #[pyfunction]
 pub(crate) fn copies_for(config_json: &str, target_loss: f64) -> PyResult<u8> {
     lossylink_sim::copies_for(config_json, target_loss).map_err(|error| refusal(&error))
 }
 
-/// What stays lost with so many copies when losses come in bursts; see `_native.pyi`.
+/// Returns the share of frames that stay lost with `copies` copies when losses come in bursts; see
+/// `_native.pyi`.
 #[pyfunction]
 #[pyo3(signature = (config_json, copies, holes=None))]
 pub(crate) fn copies_leave(config_json: &str, copies: u8, holes: Option<u8>) -> PyResult<f64> {

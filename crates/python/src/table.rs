@@ -1,4 +1,4 @@
-//! The columns of one simulation, which Python asks for by name or has written to a file.
+//! The columns of one simulation, which Python gets by name or has written to a file.
 
 use lossylink_sim::write_parquet as write;
 use pyo3::exceptions::{PyKeyError, PyOSError};
@@ -14,18 +14,18 @@ pub(crate) struct Columns(pub(crate) lossylink_sim::Columns);
 
 #[pymethods]
 impl Columns {
-    /// The names of the columns, in order.
+    /// Returns the names of the columns, in order.
     #[getter]
     fn names(&self) -> Vec<&str> {
         self.0.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// How many values each column has.
+    /// Returns how many values each column has.
     fn __len__(&self) -> usize {
         self.0.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// The values of a column as little-endian float64.
+    /// Returns the values of a column as little-endian float64.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
         let (_, column) = self
             .0
@@ -55,7 +55,7 @@ pub(crate) fn write_parquet(
     written.map(drop).or_else(|error| Err(refusal(py, error)?))
 }
 
-/// What the system says, with its number, as Python's own functions raise it.
+/// Returns a system error with its number, as Python's own functions raise it.
 fn refusal(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
     let Some(number) = error.raw_os_error() else { return Ok(error.into()) };
     let words: String = py.import("os")?.call_method1("strerror", (number,))?.extract()?;

@@ -1,4 +1,4 @@
-//! Runs the simulation on its own thread while the calling thread reports progress and listens for signals.
+//! Runs of the simulation on a thread of their own, while the calling thread reports progress and listens for signals.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ const POLL: Duration = Duration::from_millis(100);
 type Answer = Result<Outcome, ConfigError>;
 
 /// Simulates `config` with the interpreter lock released. A `KeyboardInterrupt`, from a signal or raised by `progress`,
-/// cancels the run and returns what had finished; any other exception of `progress` cancels it and is raised.
+/// cancels the run and returns the results that had finished. Any other exception of `progress` cancels the run and is
+/// raised.
 pub(crate) fn run_watched(
     py: Python<'_>,
     config: String,
@@ -28,7 +29,7 @@ pub(crate) fn run_watched(
     let worker = {
         let control = Arc::clone(&control);
         thread::Builder::new().name("lossylink-sim".into()).spawn(move || {
-            // Nobody listens any more when `progress` raised; the answer is then of no use.
+            // The receiver is gone when `progress` raised; the result is then of no use.
             let _ = sender.send(lossylink_sim::simulate(&config, &control));
         })?
     };

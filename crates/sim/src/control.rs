@@ -1,29 +1,29 @@
-//! Progress and cancellation of a running simulation, shared between the thread that simulates and the one that waits.
+//! Progress and cancellation of a running simulation, shared between the thread that simulates and the thread that waits.
 
 use crate::Outcome;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A wish that a simulation stops, which it looks at now and then. Clones share it.
+/// A request that a simulation stops. The simulation looks at it from time to time. Clones share the request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Asks for it.
+    /// Asks the simulation to stop.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked for.
+    /// Whether a stop was asked for.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Counters that the simulation raises and a flag that the caller sets; all orderings are relaxed, because nothing
-/// else is published through them.
+/// Counters that the simulation raises, and a flag that the caller sets. All orderings are relaxed, because nothing else is
+/// published through them.
 #[derive(Debug, Default)]
 pub struct Control {
     done: AtomicU64,
@@ -32,7 +32,7 @@ pub struct Control {
     growth: Option<Growth>,
 }
 
-/// When a run that is made of blocks has enough of them.
+/// The rule by which a run that is made of blocks has enough blocks.
 struct Growth {
     looks: Vec<u64>,
     is_enough: Box<dyn Fn(&Outcome) -> bool + Send + Sync>,
@@ -45,13 +45,13 @@ impl fmt::Debug for Growth {
 }
 
 impl Control {
-    /// Control of a run of blocks that is looked at after so many trials, in rising order, in place of its own
-    /// number. It ends when `is_enough` says so of its outcome, or at the last look.
+    /// Returns the control of a run of blocks that is looked at after each of these numbers of trials, in rising order, in place
+    /// of the run's own number. The run ends when `is_enough` says so of its outcome, or at the last look.
     pub fn growing(looks: Vec<u64>, is_enough: impl Fn(&Outcome) -> bool + Send + Sync + 'static) -> Self {
         Self { growth: Some(Growth { looks, is_enough: Box::new(is_enough) }), ..Self::default() }
     }
 
-    /// Trials after which a run of blocks is looked at: `trials` alone, unless it grows.
+    /// Returns the numbers of trials after which a run of blocks is looked at: `trials` alone, unless the run grows.
     pub(crate) fn looks(&self, trials: u64) -> Vec<u64> {
         self.growth.as_ref().map_or_else(|| vec![trials], |growth| growth.looks.clone())
     }
@@ -66,17 +66,17 @@ impl Control {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Announces how much work there is: frames, trials or picoseconds, whatever the experiment counts.
+    /// Announces the total amount of work, in the unit that the experiment counts: frames, trials or picoseconds.
     pub fn set_total(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
 
-    /// Work done and work announced.
+    /// Returns the work done and the work announced.
     pub fn progress(&self) -> (u64, u64) {
         (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
-    /// Asks the simulation to stop at its next convenient point and to return what it has.
+    /// Asks the simulation to stop at its next convenient point, and to return the outcome so far.
     pub fn cancel(&self) {
         self.stop.ask();
     }
@@ -86,12 +86,12 @@ impl Control {
         self.stop.is_asked()
     }
 
-    /// Control of a part of the same work, which stops with it and does not tell of its own progress.
+    /// Returns the control of a part of the work. The part stops with the whole, and does not tell of its own progress.
     pub(crate) fn silent(&self) -> Self {
         Self { stop: self.stop.clone(), ..Self::default() }
     }
 
-    /// The wish that [`Control::cancel`] makes, for whoever simulates.
+    /// Returns the request to stop that [`Control::cancel`] makes, for the code that simulates.
     pub const fn stop(&self) -> &Stop {
         &self.stop
     }

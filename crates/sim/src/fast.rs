@@ -1,4 +1,4 @@
-//! The fast paths: each computes at once what the plain model does event by event, and gives the same outcome to the bit.
+//! The fast paths: each computes at once the events that the plain model runs one by one, and gives the same outcome to the bit.
 //!
 //! The feature `fast` compiles the fast half of this crate, and is on by default. `run.skip=off` runs the plain half. The
 //! feature `ablation` lets a benchmark switch paths off alone, by the variable `LOSSYLINK_WITHOUT`: names of [`Path`]s,
@@ -13,7 +13,7 @@ pub enum Path {
     AheadOfLink,
     /// The two directions of LinkGuardian take turns while nothing is missing.
     Directions,
-    /// Packets one behind another are one train for hosts and hops.
+    /// Packets that follow each other are one train for hosts and hops.
     Trains,
     /// The two switches of LinkGuardian take turns.
     Switches,
@@ -29,23 +29,23 @@ pub enum Path {
     CopyTrains,
     /// Copies that go round unchanged for long are put off by whole rounds.
     CopyRounds,
-    /// A trial that meets no loss is the one before it.
+    /// A trial that meets no loss takes over the outcome of the trial before it.
     CleanTrials,
-    /// A trial that meets no loss on LinkGuardian is a sum.
+    /// The completion time of a trial that meets no loss on LinkGuardian is computed as a sum.
     CleanSums,
 }
 
-/// Whether a path is taken. Without the feature `ablation` each is, at no cost.
+/// Whether a path is taken. Without the feature `ablation` every path is, at no cost.
 #[cfg(not(feature = "ablation"))]
 #[inline(always)]
 pub const fn takes(_path: Path) -> bool {
     true
 }
 
-/// Whether a path is taken: unless `LOSSYLINK_WITHOUT` names it.
+/// Whether a path is taken. Every path is, unless `LOSSYLINK_WITHOUT` names it.
 ///
 /// # Panics
-/// If the variable names a path that there is not.
+/// If the variable names a path that does not exist.
 #[cfg(feature = "ablation")]
 pub fn takes(path: Path) -> bool {
     use std::sync::LazyLock;

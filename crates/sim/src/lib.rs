@@ -1,10 +1,10 @@
-//! Deterministic packet-level simulator of corrupting links, their protections, and the
-//! transports above them. It never reads a clock.
+//! Deterministic packet-level simulator of corrupting links, their protections, and the transports above them. The simulator
+//! never reads a clock.
 //!
-//! * [`kernel`]: what happens next; [`net`]: frames, queues, links, protected links.
+//! * [`kernel`]: the next event; [`net`]: frames, queues, links, protected links.
 //! * [`transport`]: TCP and RDMA endpoints; [`world`]: hosts, paths and links put together.
 //! * [`measure`]: histograms, percentiles, sequence checks.
-//! * [`capture`]: what passes on a hop, as a file for Wireshark.
+//! * [`capture`]: the frames that pass on a hop, as a file for Wireshark.
 //! * [`fabric`]: a whole fabric through its failures and repairs, without packets.
 //! * [`config`], [`experiment`]: from a resolved scenario to a row of results.
 
@@ -27,7 +27,7 @@ pub use control::{Control, Stop};
 pub use experiment::{EmulatedPath, check, copies_for, copies_leave, loss_design_effect, simulate};
 pub use outcome::{Column, Columns, ConfigError, Outcome, write_parquet};
 
-/// The guide's toy protection, compiled and run.
+/// The toy protection of the guide `extending.md`, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/extending.md")]
 struct ExtendingGuide;

@@ -1,26 +1,28 @@
 //! Sums of products, strip by strip, for any width of registers.
 //!
-//! A strip of each packet is read once, and weighed for several sums, which stay in registers until all packets are in.
+//! A strip of each packet is read once, and weighted for several sums, which stay in registers until all packets are
+//! added.
 
 use super::Weights;
 use super::vector::{Vector, load, store, zero};
 
-/// Bytes of the widest strip.
+/// The bytes of the widest strip.
 const WIDEST: usize = 256;
 
-/// Arithmetic of the field on each byte of a register. A value exists only where the processor has what it needs.
+/// Arithmetic of the field on each byte of a register. A value exists only where the processor has the instructions
+/// that the arithmetic needs.
 pub(super) trait Lanes: Copy {
     type Vector: Vector;
-    /// A weight as the arithmetic takes it.
+    /// A weight in the form that the arithmetic takes.
     type Factor: Copy;
 
     fn factor(self, weight: u8) -> Self::Factor;
     fn add(self, sum: Self::Vector, vector: Self::Vector) -> Self::Vector;
-    /// `sum` and `factor` times `vector`.
+    /// Returns `sum` plus `factor` times `vector`.
     fn add_product(self, sum: Self::Vector, vector: Self::Vector, factor: Self::Factor) -> Self::Vector;
 }
 
-/// Makes `sums` what [`Kernel::combine`](super::Kernel::combine) says, `VECTORS` vectors at a time.
+/// Makes `sums` the weighted sums of [`Kernel::combine`](super::Kernel::combine), `VECTORS` vectors at a time.
 #[inline(always)]
 pub(super) fn combine<L: Lanes, const ROWS: usize, const VECTORS: usize>(
     lanes: L,
@@ -32,7 +34,8 @@ pub(super) fn combine<L: Lanes, const ROWS: usize, const VECTORS: usize>(
     if length < L::Vector::BYTES {
         return combine_bytes(weights, packets, sums);
     }
-    // The last strip ends where the sums do, and reckons once more what it has in common with the one before it.
+    // The last strip ends where the sums do, and computes once more the bytes that it has in common with the strip
+    // before it.
     if length >= strip {
         for at in (0..length).step_by(strip) {
             combine_strip::<L, ROWS, VECTORS>(lanes, weights, packets, sums, at.min(length - strip));
@@ -88,14 +91,14 @@ fn combine_strip<L: Lanes, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
-/// The end of a packet, and zeros behind it.
+/// Returns the end of a packet, with zeros behind it.
 fn pad(end: &[u8]) -> [u8; WIDEST] {
     let mut padded = [0; WIDEST];
     padded[..end.len()].copy_from_slice(end);
     padded
 }
 
-/// Sums that are shorter than a vector.
+/// Makes sums that are shorter than a vector, byte by byte.
 fn combine_bytes<const ROWS: usize>(
     weights: &[Weights; ROWS],
     packets: &[Vec<u8>],
@@ -116,7 +119,8 @@ pub(super) fn add<L: Lanes>(lanes: L, weight: u8, data: &[u8], sum: &mut [u8]) {
     let Some(last) = data.len().checked_sub(L::Vector::BYTES) else { return add_bytes(weight, data, sum) };
     let factor = lanes.factor(weight);
     let added = |data: &[u8], sum: &[u8]| lanes.add_product(load(sum), load(data), factor);
-    // The last vector may have bytes in common with the one before it, so it is reckoned before that one is stored.
+    // The last vector may have bytes in common with the vector before it, so it is computed before that vector is
+    // stored.
     let end = added(&data[last..], &sum[last..]);
     for (data, sum) in data.chunks_exact(L::Vector::BYTES).zip(sum.chunks_exact_mut(L::Vector::BYTES)) {
         store(added(data, sum), sum);

@@ -1,8 +1,8 @@
 //! Sums of products over GF(2^8), as fast as the processor can.
 //!
 //! A kernel goes through a block once for up to four sums, strip by strip, so that each packet is read once and no sum is
-//! read at all. The processor is asked what it has, and the fastest kernel that it can run is used. All kernels give the
-//! same bytes.
+//! read at all. The program asks the processor for its features, and uses the fastest kernel that the processor can run.
+//! All kernels give the same bytes.
 
 mod lanes;
 #[cfg(target_arch = "aarch64")]
@@ -22,10 +22,10 @@ pub(crate) use tables::{divide, multiply};
 /// The weights of the packets of a block in one sum.
 pub(crate) type Weights = [u8; MAX_SIZE as usize];
 
-/// Sums that are made in one pass.
+/// The number of sums that are made in one pass.
 pub(crate) const MOST_ROWS: usize = 4;
 
-/// One of the kernels that this processor can run.
+/// A kernel that this processor can run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
     #[cfg(target_arch = "x86_64")]
@@ -61,13 +61,13 @@ macro_rules! call {
 }
 
 impl Kernel {
-    /// The fastest, which is chosen once.
+    /// Returns the fastest kernel, which is chosen once.
     pub(crate) fn best() -> Self {
         static BEST: OnceLock<Kernel> = OnceLock::new();
         *BEST.get_or_init(|| Self::all().next().expect("the portable one always is there"))
     }
 
-    /// Those that this processor can run, the fastest first.
+    /// Returns the kernels that this processor can run, the fastest first.
     fn all() -> impl Iterator<Item = Self> {
         let kernels = [
             #[cfg(target_arch = "x86_64")]
@@ -86,7 +86,7 @@ impl Kernel {
     }
 
     /// Makes each of `sums` the sum of all `packets`, each times its weight. All sums are of equal length. Shorter packets
-    /// count as if zeros followed; none is longer.
+    /// count as if zeros followed; no packet is longer.
     pub(crate) fn combine(self, weights: &[Weights], packets: &[Vec<u8>], sums: &mut [Vec<u8>]) {
         for (weights, sums) in weights.chunks(MOST_ROWS).zip(sums.chunks_mut(MOST_ROWS)) {
             match sums.len() {

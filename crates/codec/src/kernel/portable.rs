@@ -1,4 +1,4 @@
-//! The kernel for processors that no other is for.
+//! The kernel for processors that have no kernel of their own.
 
 use super::Weights;
 use super::lanes::{self, Lanes};
@@ -6,7 +6,8 @@ use super::tables::double;
 
 const BITS: usize = 8;
 
-/// Bytes that the compiler puts into registers of its choice. A weight is taken bit by bit.
+/// Arithmetic on bytes that the compiler puts into registers of its choice. A weight is taken bit
+/// by bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
@@ -27,7 +28,7 @@ impl Portable {
 
 impl Lanes for Portable {
     type Vector = [u8; 16];
-    /// For each bit of the weight all ones, if it is set.
+    /// For each bit of the weight, a byte of all ones if it is set, and zero otherwise.
     type Factor = [u8; BITS];
 
     #[inline(always)]

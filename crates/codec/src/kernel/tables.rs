@@ -1,25 +1,25 @@
-//! GF(2^8) with the polynomial 0x11D (FEC-5), as tables that the compiler reckons.
+//! GF(2^8) with the polynomial 0x11D (FEC-5), as tables that the compiler computes.
 
-/// What x^8 is in the field.
+/// The value of x^8 in the field.
 const POLYNOMIAL: u8 = 0x1d;
 /// The order of the group of all elements but zero.
 const ORDER: u32 = 255;
 
 /// The products of each weight with the sixteen low halves of a byte, and with the sixteen high ones.
 pub(super) static HALVES: [[[u8; 16]; 2]; 256] = halves();
-/// Each weight as a matrix of bits, as `vgf2p8affineqb` takes it.
+/// Each weight as a matrix of bits, in the form that `vgf2p8affineqb` takes.
 #[cfg(target_arch = "x86_64")]
 pub(super) static MATRICES: [u64; 256] = matrices();
-/// What times an element is one; zero for zero.
+/// The inverse of each element; zero for zero.
 static INVERSES: [u8; 256] = inverses();
 
-/// The product of two elements.
+/// Returns the product of two elements.
 pub(crate) fn multiply(a: u8, b: u8) -> u8 {
     let [low, high] = &HALVES[usize::from(a)];
     low[usize::from(b & 15)] ^ high[usize::from(b >> 4)]
 }
 
-/// The element which times `b` is `a`.
+/// Returns the element which times `b` is `a`.
 ///
 /// # Panics
 /// If `b` is zero.
@@ -28,7 +28,7 @@ pub(crate) fn divide(a: u8, b: u8) -> u8 {
     multiply(a, INVERSES[usize::from(b)])
 }
 
-/// The product, bit by bit.
+/// Returns the product of two elements, computed bit by bit.
 pub(super) const fn product(mut a: u8, mut b: u8) -> u8 {
     let mut sum = 0;
     while b != 0 {
@@ -41,7 +41,7 @@ pub(super) const fn product(mut a: u8, mut b: u8) -> u8 {
     sum
 }
 
-/// Twice an element.
+/// Returns twice an element.
 #[inline(always)]
 pub(super) const fn double(a: u8) -> u8 {
     a << 1 ^ ((a >> 7) * POLYNOMIAL)
@@ -59,8 +59,8 @@ const fn halves() -> [[[u8; 16]; 2]; 256] {
     tables
 }
 
-/// Bit i of a product is the parity of the byte that is multiplied and of byte 7 - i of the matrix: the bits k for which
-/// the weight times 2^k has bit i.
+/// Returns each weight as a matrix of bits. Bit i of a product is the parity of the byte that is multiplied and of byte
+/// 7 - i of the matrix: the bits k for which the weight times 2^k has bit i.
 #[cfg(target_arch = "x86_64")]
 const fn matrices() -> [u64; 256] {
     let mut tables = [0; 256];

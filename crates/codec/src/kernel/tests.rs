@@ -1,10 +1,10 @@
-//! Every kernel that this processor can run gives what arithmetic bit by bit gives.
+//! Every kernel that this processor can run gives the bytes of arithmetic bit by bit.
 
 use super::tables::product;
 use super::*;
 use proptest::prelude::*;
 
-/// More than the longest strip and a vector behind it.
+/// A length above that of the longest strip and a vector behind it.
 const LONGEST: usize = 400;
 
 fn bytes(length: usize, seed: u8) -> Vec<u8> {
@@ -16,7 +16,7 @@ fn bytes(length: usize, seed: u8) -> Vec<u8> {
     (0..length).map(&mut next).collect()
 }
 
-/// The sum of the packets, each times its weight, byte by byte.
+/// Returns the sum of the packets, each times its weight, byte by byte.
 fn expected(weights: &Weights, packets: &[Vec<u8>], length: usize) -> Vec<u8> {
     let at = |packet: &Vec<u8>, place| packet.get(place).copied().unwrap_or_default();
     let sum =
@@ -24,7 +24,7 @@ fn expected(weights: &Weights, packets: &[Vec<u8>], length: usize) -> Vec<u8> {
     (0..length).map(sum).collect()
 }
 
-/// Combines with each kernel, over sums that hold something else before.
+/// Combines with each kernel, over sums that hold other bytes before.
 fn check(weights: &[Weights], packets: &[Vec<u8>], length: usize) {
     let expected: Vec<_> = weights.iter().map(|weights| expected(weights, packets, length)).collect();
     for kernel in Kernel::all() {
@@ -44,7 +44,8 @@ fn products_and_quotients_are_those_of_the_field() {
     }
 }
 
-/// The definition of `vgf2p8affineqb`, for processors that do not have it.
+/// A product by the definition of `vgf2p8affineqb`, for processors that do not have the
+/// instruction.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_matrix_multiplies() {

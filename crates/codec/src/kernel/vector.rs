@@ -1,11 +1,11 @@
-//! Registers as bytes.
+//! Registers as arrays of bytes.
 
 #![allow(unsafe_code)]
 
-/// A register, or what stands for one.
+/// A register, or an array of bytes in its place.
 ///
 /// # Safety
-/// Any bytes are a value, and all bytes of a value are its own.
+/// Any bytes are a value of the type, and the value has no other bytes, such as padding.
 pub(super) unsafe trait Vector: Copy {
     const BYTES: usize = size_of::<Self>();
 }
@@ -32,18 +32,18 @@ pub(super) fn zero<V: Vector>() -> V {
     unsafe { std::mem::zeroed() }
 }
 
-/// The vector in `bytes`, which are as many as it has.
+/// Returns the vector in `bytes`, which has the vector's length.
 #[inline(always)]
 pub(super) fn load<V: Vector>(bytes: &[u8]) -> V {
     assert_eq!(bytes.len(), V::BYTES);
-    // SAFETY: as many bytes as are read are there, at any address, and any bytes are a value.
+    // SAFETY: the bytes that are read all lie in `bytes`, at any address, and any bytes are a value.
     unsafe { bytes.as_ptr().cast::<V>().read_unaligned() }
 }
 
-/// Puts a vector into `bytes`, which are as many as it has.
+/// Writes a vector into `bytes`, which has the vector's length.
 #[inline(always)]
 pub(super) fn store<V: Vector>(vector: V, bytes: &mut [u8]) {
     assert_eq!(bytes.len(), V::BYTES);
-    // SAFETY: as many bytes as are written are there, at any address, and a value has no others.
+    // SAFETY: the bytes that are written all lie in `bytes`, at any address, and a value has no other bytes.
     unsafe { bytes.as_mut_ptr().cast::<V>().write_unaligned(vector) }
 }

@@ -1,4 +1,4 @@
-//! Kernels for x86-64. A value of each exists only where the processor has what it needs.
+//! Kernels for x86-64. A value of a kernel exists only where the processor has the features that the kernel needs.
 //!
 //! With GFNI one instruction multiplies each byte by a matrix of bits. Without it two tables hold the products of the
 //! halves of a byte, and a shuffle looks sixteen or more of them up at a time.
@@ -11,7 +11,7 @@ use super::tables::{HALVES, MATRICES};
 use super::vector::load;
 use std::arch::x86_64::*;
 
-/// A kernel: its name, the features it needs, and how many vectors it takes at a time.
+/// Defines a kernel: its name, the features that it needs, and how many vectors it takes at a time.
 macro_rules! kernel {
     ($name:ident, [$($feature:tt),+], $vectors:literal) => {
         #[derive(Clone, Copy, Debug)]

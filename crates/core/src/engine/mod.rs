@@ -1,14 +1,15 @@
 //! Protection engines: an engine *decides*, a driver executes and times.
 //!
-//! * [`passthrough`]: no protection, the baseline that runs the same code path.
+//! * [`passthrough`]: no protection. It is the baseline, and runs the same code path.
 //! * [`linkguardian`]: link-local retransmission, ordered and non-blocking.
 //! * [`monitor`]: which links need protection, decided from their counters.
 //! * [`fec`]: forward error correction by systematic block codes.
-//! * [`report`]: what both ends of a link tell about themselves.
+//! * [`report`]: the counters of both ends of a link, with their names and texts.
 //!
-//! Engines hold no frames, no clock and no queues. They are told what passed by, and answer what
-//! is to be done with it; buffers, delays and priorities belong to the driver, because they
-//! differ between a switch that recirculates packets and a program that holds them in memory.
+//! Engines hold no frames, no clock and no queues. A driver tells an engine which frame passed, and
+//! the engine answers with a decision about that frame. Buffers, delays and priorities belong to
+//! the driver, because they differ between a switch that recirculates packets and a program that
+//! holds them in memory.
 
 pub mod fec;
 pub mod linkguardian;

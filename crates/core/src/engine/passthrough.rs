@@ -1,4 +1,4 @@
-//! The engine that protects nothing: every frame is forwarded as it comes.
+//! The engine without protection: every frame is forwarded as it arrives.
 
 /// No protection, with the counters that every engine keeps.
 #[derive(Clone, Debug, Default)]
@@ -7,18 +7,18 @@ pub struct Passthrough {
 }
 
 impl Passthrough {
-    /// An engine that has forwarded nothing yet.
+    /// Returns an engine that has forwarded no frame yet.
     pub const fn new() -> Self {
         Self { forwarded: 0 }
     }
 
-    /// A frame arrives from the link: it is forwarded at once.
+    /// Counts a frame from the link, which is forwarded at once.
     #[inline]
     pub fn handle_frame(&mut self) {
         self.forwarded += 1;
     }
 
-    /// How many frames have been forwarded.
+    /// Returns how many frames have been forwarded.
     pub const fn forwarded(&self) -> u64 {
         self.forwarded
     }

@@ -1,7 +1,7 @@
-//! What the two ends of a link tell about themselves: named readings, each with its documentation.
+//! The counters that the two ends of a link report: named readings, each with its documentation.
 //!
-//! Simulator and live data plane tell the same thing by the same name, because both take name and text from
-//! here and from the `report` of each engine. What a driver does not have it leaves out.
+//! Simulator and live data plane report a counter by one name and one text, because both take name and text
+//! from here and from the `report` of each engine. A driver leaves out the counters that it does not have.
 
 use crate::units::Bytes;
 use alloc::vec::Vec;
@@ -9,62 +9,62 @@ use alloc::vec::Vec;
 /// Counters that belong together: an object in JSON, a part of the name in Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The group's name; empty for those of the guard or the switch itself.
+    /// Name of the group; empty for the counters of the guard or the switch itself.
     pub name: &'static str,
-    /// Its counters.
+    /// The counters of the group.
     pub counters: Vec<Counter>,
 }
 
-/// One number, or what stands in its place.
+/// A counter or level of one end of a link: a number, a flag, or no reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Its name, in the style of a key.
+    /// Name of the counter, in the style of a key.
     pub name: &'static str,
-    /// What it counts, in one line.
+    /// Documentation of the counter, in one line.
     pub help: &'static str,
-    /// Whether it only grows.
+    /// Whether the number only grows.
     pub kind: Kind,
-    /// What it reads now.
+    /// The present reading.
     pub reading: Reading,
 }
 
-/// How a number behaves in time.
+/// How a reported number behaves in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It counts events and only grows.
+    /// The number counts events and only grows.
     Count,
-    /// It says how things stand: a level, a number in use, a state.
+    /// The number is a state of the link: a level, a number in use, a flag.
     Level,
 }
 
-/// What a counter reads.
+/// The reading of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// A number.
     Number(u64),
     /// Yes or no.
     Flag(bool),
-    /// There is nothing to read at present.
+    /// No reading at present.
     Absent,
 }
 
 impl Counter {
-    /// A count of events with its documentation.
+    /// Returns a count of events with its documentation.
     pub fn new(name: &'static str, help: &'static str, reading: impl Into<Reading>) -> Self {
         Self { name, help, kind: Kind::Count, reading: reading.into() }
     }
 
-    /// How something stands, with its documentation.
+    /// Returns a level with its documentation.
     pub fn level(name: &'static str, help: &'static str, reading: impl Into<Reading>) -> Self {
         Self { kind: Kind::Level, ..Self::new(name, help, reading) }
     }
 
-    /// A count that not every driver has: none without a reading.
+    /// Returns a count that not every driver has; `None` without a reading.
     pub fn of<T: Into<Reading>>(name: &'static str, help: &'static str, reading: Option<T>) -> Option<Self> {
         reading.map(|reading| Self::new(name, help, reading))
     }
 
-    /// A level that not every driver has: none without a reading.
+    /// Returns a level that not every driver has; `None` without a reading.
     pub fn level_of<T: Into<Reading>>(
         name: &'static str,
         help: &'static str,
@@ -92,7 +92,7 @@ impl<T: Into<Reading>> From<Option<T>> for Reading {
     }
 }
 
-/// Frames that passed the two sides of one end; what an end does not see is `None`.
+/// Frames that passed the two sides of one end of a link. A count that the end does not see is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// Frames taken from the LAN.
@@ -103,12 +103,12 @@ pub struct Passed {
     pub from_link: Option<u64>,
     /// Frames handed to the link.
     pub to_link: Option<u64>,
-    /// Of those, frames with contents sent for the first time.
+    /// Frames handed to the link with contents sent for the first time, a part of `to_link`.
     pub to_link_first: Option<u64>,
 }
 
 impl Passed {
-    /// The counters of what is seen.
+    /// Returns the counters that the end sees.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         [
             Counter::of("from_lan", "Frames taken from the LAN.", self.from_lan),
@@ -129,14 +129,14 @@ pub struct Queued {
     pub waiting: Bytes,
     /// The most bytes that ever waited.
     pub longest: Bytes,
-    /// Frames for which there was no room.
+    /// Frames dropped because the queue had no room for them.
     pub dropped: u64,
     /// Frames marked as having met congestion.
     pub marked: u64,
 }
 
 impl Queued {
-    /// Its counters.
+    /// Returns the counters of the queue.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         [
             Counter::level("queue_bytes", "Bytes that wait in the queue toward the link.", self.waiting.0),

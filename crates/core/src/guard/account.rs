@@ -1,21 +1,22 @@
-//! How many frames the link lost, whatever protects it (G-33): each end says what it has put on the link, and
-//! the other what of that has arrived. Carriers measure their links like this (ITU-T Y.1731, ETH-LM).
+//! The account of the frames that the link lost, under any protection (G-33). Each end reports the frames that it
+//! has put on the link, and the other end reports how many of these have arrived. Carriers measure their links
+//! like this (ITU-T Y.1731, ETH-LM).
 
-/// Messages over which a difference is taken at its lowest: what the link reorders, and what waits behind a
-/// hole, arrives meanwhile. With hellos and replies about 0.4 s.
+/// The number of messages over which a difference is taken at its lowest. Frames that the link reorders, and
+/// frames that wait behind a hole, arrive meanwhile. With hellos and replies these messages take about 0.4 s.
 const RECENT: usize = 16;
 
-/// What an end has put on the link before a message; both numbers go round. The first goes back by the frames
-/// that the port turns out to have refused.
+/// The frames that an end has put on the link before a message; both numbers wrap. The first number goes back by
+/// the frames that the port turns out to have refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Frames of every kind.
     pub(super) frames: u32,
-    /// Of those, frames of the LAN sent for the first time.
+    /// Frames of the LAN sent for the first time, a part of `frames`.
     pub(super) contents: u32,
 }
 
-/// What has come out of the link before a message.
+/// The frames that have come out of the link before a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arrived {
     /// Frames of every kind.
@@ -24,34 +25,34 @@ pub(super) struct Arrived {
     pub(super) contents: u64,
 }
 
-/// One direction of the link, as its receiving end counts.
+/// The frames of one direction of the link, as its receiving end counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Account {
     /// Frames of every kind that the other end has put on the link.
     pub(super) frames: u64,
-    /// Of those, frames that did not arrive.
+    /// Frames of every kind that did not arrive, a part of `frames`.
     pub(super) lost: u64,
     /// Frames of the LAN that the other end has sent.
     pub(super) contents: u64,
-    /// Of those, frames that were not handed to the LAN of this end.
+    /// Frames of the LAN that were not handed to the LAN of this end, a part of `contents`.
     pub(super) missing: u64,
 }
 
 impl Account {
-    /// As a message carries it: modulo 2^32.
+    /// Returns the counts as a message carries them: modulo 2^32.
     pub(super) fn words(&self) -> [u32; 4] {
         [self.frames, self.lost, self.contents, self.missing].map(|count| count as u32)
     }
 }
 
-/// Both directions, as far as the messages of the present peer and those of its predecessors have told.
+/// The accounts of both directions, as far as the messages of the present peer and of its predecessors have told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
-    /// What arrives here.
+    /// The account of the direction toward this end.
     pub(super) arriving: Account,
-    /// What leaves from here, as the peer says.
+    /// The account of the direction from this end, as the peer reports it.
     pub(super) leaving: Account,
-    /// What the peer had said last, and what had arrived by then.
+    /// The tally in the peer's last message, and the frames that had arrived by then.
     last: Option<(Tally, Arrived)>,
     /// The peer's own account in its last message.
     told: Option<[u32; 4]>,
@@ -60,13 +61,14 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
-    /// The peer is another, or begins anew: its numbers say nothing about those before.
+    /// Forgets the last message, because the peer is another or begins anew: its numbers do not continue the
+    /// earlier ones.
     pub(super) fn forget(&mut self) {
         *self = Self { arriving: self.arriving, leaving: self.leaving, ..Self::default() };
     }
 
-    /// A fresh message arrived: what its sender had put on the link before it, what of that had arrived here, and
-    /// what its sender has counted of ours.
+    /// Takes in a fresh message: `tally` has the frames that its sender had put on the link before it, `arrived`
+    /// those that had arrived here, and `told` the sender's account of our frames.
     pub(super) fn hear(&mut self, tally: Tally, arrived: Arrived, told: [u32; 4]) {
         if let Some((tally_before, arrived_before)) = self.last {
             let frames = tally.frames.wrapping_sub(tally_before.frames) as i32;
@@ -89,19 +91,19 @@ impl Accounts {
     }
 }
 
-/// By how much what arrived falls short of what was sent.
+/// The number of frames sent in one direction, less the number that arrived.
 #[derive(Clone, Debug, Default)]
 struct Shortfall {
     sent: i64,
     present: i64,
     recent: [i64; RECENT],
     messages: usize,
-    /// How much of what was sent, and of the shortfall, was counted.
+    /// How much of the sent frames, and of the shortfall, has been counted.
     counted: [i64; 2],
 }
 
 impl Shortfall {
-    /// So many more were sent, and so many arrived.
+    /// Adds `sent` frames that were sent and `arrived` frames that arrived.
     fn grow(&mut self, sent: i32, arrived: u64) {
         self.sent += i64::from(sent);
         self.present += i64::from(sent) - arrived as i64;
@@ -109,12 +111,12 @@ impl Shortfall {
         self.messages += 1;
     }
 
-    /// By how many more it is now certain that they were sent.
+    /// Returns how many more frames are now certain to have been sent.
     fn more_sent(&mut self) -> u64 {
         risen(&mut self.counted[0], self.sent)
     }
 
-    /// By how many more it is now certain that they are lost: the lowest of the recent shortfalls has risen.
+    /// Returns how many more frames are now certain to be lost: the lowest of the recent shortfalls has risen.
     fn more_short(&mut self) -> u64 {
         if self.messages < RECENT {
             return 0;
@@ -124,7 +126,7 @@ impl Shortfall {
     }
 }
 
-/// By how much a number is above what was counted of it so far.
+/// Returns by how much a number exceeds its part that has been counted, and counts the rest.
 fn risen(counted: &mut i64, present: i64) -> u64 {
     let more = (present - *counted).max(0);
     *counted += more;
@@ -145,7 +147,7 @@ mod tests {
         Arrived { frames, contents: frames / 2 }
     }
 
-    /// Messages, each after so many frames sent and so many that arrived since the one before.
+    /// Hands over messages. Each step has the frames sent, and those that arrived, since the message before.
     fn told(accounts: &mut Accounts, from: u64, steps: &[(u64, u64)]) {
         let (mut sent, mut came) = (from, 0);
         for &(more, of_them) in steps {
@@ -155,7 +157,7 @@ mod tests {
         }
     }
 
-    // G-33: the first message only sets the start, and the numbers go round.
+    // G-33: the first message only sets the start, and the numbers wrap.
     #[test]
     fn what_did_not_arrive_is_lost() {
         let mut accounts = Accounts::default();
@@ -194,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        // G-33: never more is counted as lost than was, and all of it once the link is quiet.
+        // G-33: never more frames are counted as lost than were, and all of them once the link is idle.
         #[test]
         fn the_count_is_a_lower_bound_and_comes_true(
             steps in prop::collection::vec((0u64..1000, 0u64..=100), 1..80),

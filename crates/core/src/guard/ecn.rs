@@ -1,4 +1,5 @@
-//! Congestion marking in real bytes: sets CE in an ECN-capable IP header and mends the IPv4 checksum.
+//! Congestion marking in real bytes: sets CE in an ECN-capable IP header and corrects the IPv4
+//! checksum.
 //!
 //! Source: RFC 3168 (code points), RFC 1624 equation 3 (incremental checksum).
 
@@ -13,7 +14,8 @@ const IP_TOUCHED: usize = 12;
 /// The two ECN bits; "not ECN-capable" is 0, "congestion experienced" is all of them.
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 
-/// The ECN field of a frame's IP header; zero, "not ECN-capable", for everything else (RT-4).
+/// Returns the ECN field of a frame's IP header; zero, "not ECN-capable", for every other frame
+/// (RT-4).
 pub fn field(frame: &[u8]) -> u8 {
     let Some(ip) = frame.get(ETHERNET..).filter(|ip| ip.len() >= IP_TOUCHED) else { return 0 };
     match [frame[12], frame[13]] {
@@ -23,7 +25,7 @@ pub fn field(frame: &[u8]) -> u8 {
     }
 }
 
-/// Marks the frame as having met congestion; `false` when its transport is not ECN-capable.
+/// Marks the frame as having met congestion. Returns `false` when its transport is not ECN-capable.
 pub fn mark(frame: &mut [u8]) -> bool {
     if frame.len() < ETHERNET + IP_TOUCHED {
         return false;
@@ -48,7 +50,7 @@ fn mark_ipv4(ip: &mut [u8]) -> bool {
     true
 }
 
-/// IPv6 has no header checksum; the traffic class straddles the first two bytes.
+/// Marks an IPv6 header, which has no checksum. The traffic class straddles the first two bytes.
 fn mark_ipv6(ip: &mut [u8]) -> bool {
     let shifted = CONGESTION_EXPERIENCED << 4;
     if ip[1] & shifted == 0 {
@@ -58,7 +60,7 @@ fn mark_ipv6(ip: &mut [u8]) -> bool {
     true
 }
 
-/// The one's complement checksum after one 16-bit word changed: HC' = ~(~HC + ~m + m').
+/// Returns the one's complement checksum after one 16-bit word changed: HC' = ~(~HC + ~m + m').
 fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let folded = (sum & 0xFFFF) + (sum >> 16);
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The checksum computed from scratch, as RFC 1071 defines it.
+    /// Returns the checksum computed from scratch, as RFC 1071 defines it.
     fn checksum(header: &[u8]) -> u16 {
         let words = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
         let sum: u32 = words.sum();

@@ -1,4 +1,5 @@
-//! What every frame of the guards has in common: an EtherType of theirs, and the seal at the end.
+//! The format that every frame of the guards has in common: an EtherType of theirs, and the seal at the
+//! end.
 //!
 //! ```text
 //! | addresses | EtherType | headers of the line protocol | ... | padding | seal |
@@ -8,14 +9,14 @@
 use super::Frame;
 use crate::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
 
-/// Where the EtherType stands: behind the two addresses.
+/// The offset of the EtherType: behind the two addresses.
 pub const ETHERTYPE: usize = 12;
 /// "Nearest bridge" group address: no bridge forwards it (IEEE 802.1Q, table 8-1).
 const NEAREST_BRIDGE: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
 /// A locally administered address for frames that the guards send each other.
 const GUARD: MacAddress = MacAddress([0x02, 0x4c, 0x47, 0x00, 0x00, 0x01]);
 
-/// The EtherType of a frame; `None` when it ends before it.
+/// Returns the EtherType of a frame; `None` when the frame ends before the EtherType.
 pub fn ethertype(frame: &[u8]) -> Option<EtherType> {
     let bytes = frame.get(ETHERTYPE..EthernetHeader::LEN)?;
     Some(EtherType(u16::from_be_bytes([bytes[0], bytes[1]])))
@@ -28,7 +29,7 @@ pub fn control_header(out: &mut Frame, ethertype: EtherType) {
     EthernetHeader { destination: NEAREST_BRIDGE, source: GUARD, ethertype }.emit(out);
 }
 
-/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
+/// Writes the original frame into `out`: the addresses of `frame`, then EtherType and payload (G-2).
 ///
 /// # Panics
 /// If `frame` is shorter than two addresses.

@@ -1,4 +1,4 @@
-//! What two guards tell each other whatever protects the link: who they are, how they protect, when to pause.
+//! The messages of two guards, under any protection: identities, protections, and pauses.
 //!
 //! ```text
 //! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | session 4 | number 4 | nonce 4 | echo 4 |
@@ -8,7 +8,8 @@
 //! The octets of `protection` are `Protection::to_hello`; those of `sent` and `received` belong to the
 //! line protocols of the two directions.
 //!
-//! The frames have the EtherType for local experiments of IEEE 802 and end with a seal, like all ours.
+//! The frames have the EtherType for local experiments of IEEE 802 and end with a seal, as all frames of
+//! guards do.
 
 use super::Frame;
 use super::account::Tally;
@@ -20,71 +21,71 @@ use crate::wire::ethernet::{EtherType, EthernetHeader};
 
 /// The EtherType of frames from guard to guard: IEEE 802 local experimental 1.
 pub(super) const ETHERTYPE: EtherType = EtherType(0x88b5);
-/// "LG".
+/// The first two bytes of a message: "LG".
 const MAGIC: [u8; 2] = *b"LG";
-/// Changes with the layout.
+/// The version of the protocol, which changes with the layout.
 const VERSION: u8 = 3;
-/// Bytes of a message.
+/// The bytes of a message.
 const LENGTH: usize = 65;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Sent from time to time; to be answered.
+    /// A hello, sent at intervals; to be answered.
     Hello,
-    /// The answer, with the nonce of the question.
+    /// The answer to a hello, with the nonce of the hello.
     Reply,
     /// The reorder buffer of this end is filling: stop sending for a while.
     Pause,
-    /// Go on.
+    /// Go on sending.
     Resume,
 }
 
-/// Why a frame is no message to us.
+/// The reason why a frame is no message to this guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is nothing that a guard sends.
+    /// The frame is no message of any guard.
     Garbage,
-    /// It looks like a message of another version of the protocol, this one.
+    /// The frame looks like a message of this other version of the protocol.
     OtherVersion(u8),
-    /// It looks like a message that was sealed with another secret, or was damaged.
+    /// The frame looks like a message that was sealed with another secret, or was damaged.
     OtherSeal,
 }
 
-/// One message.
+/// A message from guard to guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hello {
     pub(super) kind: Kind,
-    /// Who sends; drawn when it starts.
+    /// The identity of the sender, drawn when the sender starts.
     pub(super) identity: u32,
-    /// To whom it is said; zero is whoever is there.
+    /// The identity of the receiver; zero is any guard on the link.
     pub(super) peer: u32,
     /// The session in which the sender is with this peer; zero is none.
     pub(super) session: u32,
     /// How many messages the sender has sent, this one included.
     pub(super) number: u32,
-    /// To be given back, so that the sender knows that what comes back was said after this.
+    /// A number to be given back, so that the sender knows that a message with it was sent after this one.
     pub(super) nonce: u32,
     /// The peer's newest nonce; zero is none.
     pub(super) echo: u32,
-    /// How the sender protects what it sends.
+    /// The protection of the frames that the sender sends.
     pub(super) protection: Protection,
-    /// How far the sender has sent, for the receiving end of its protection (G-9).
+    /// The position up to which the sender has sent, for the receiving end of its protection (G-9).
     pub(super) sent: HelloOctets,
-    /// How far the sender has received, for the sending end of its peer's protection (G-9).
+    /// The position up to which the sender has received, for the sending end of its peer's protection (G-9).
     pub(super) received: HelloOctets,
     /// The longest frame of the sender's LAN, in bytes.
     pub(super) longest: u16,
-    /// The longest message that the sender has heard from this peer of late, in bytes (G-32).
+    /// The longest message that the sender has received from this peer lately, in bytes (G-32).
     pub(super) widest: u16,
-    /// What the sender has put on the link before this message (G-33).
+    /// The frames that the sender has put on the link before this message (G-33).
     pub(super) tally: Tally,
-    /// What has become of the peer's frames, as the sender counts (G-33).
+    /// The account of the peer's frames, as the sender counts them (G-33).
     pub(super) account: [u32; 4],
 }
 
 impl Hello {
-    /// Writes the frame, of at least so many bytes.
+    /// Writes the frame, of at least `least` bytes.
     pub(super) fn write(&self, out: &mut Frame, seal: &MessageSeal, least: usize) {
         envelope::control_header(out, ETHERTYPE);
         out.extend_from_slice(&MAGIC);
@@ -104,7 +105,7 @@ impl Hello {
         seal.finish(out, LENGTH, least);
     }
 
-    /// Reads a frame whose EtherType is ours.
+    /// Reads a frame whose EtherType is [`ETHERTYPE`].
     pub(super) fn read(frame: &[u8], seal: &MessageSeal) -> Result<Self, Refusal> {
         let bytes: &[u8; LENGTH] =
             frame.get(EthernetHeader::LEN..).and_then(<[u8]>::first_chunk).ok_or(Refusal::Garbage)?;
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    // G-5: a guard of another version may protect in a way that this one has not heard of.
+    // G-5: a guard of another version may have a protection that this version does not know.
     #[test]
     fn a_message_with_an_unknown_protection_is_none() {
         let mut frame = written(&open());

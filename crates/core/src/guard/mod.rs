@@ -7,10 +7,10 @@
 //!        poll_transmit(Lan)                [handshake]             handle_frame(Link)
 //! ```
 //!
-//! The guard finds its peer, agrees with it on a session, keeps the queue, and lets frames pass as they
-//! are when nobody answers. What becomes of a frame is up to a [line protocol](LineProtocol), which puts an
-//! engine to work on whole frames; that of the erasure code is in the crate that has the code. The rules are those
-//! of `docs/protocols/guard.md`; code and tests cite them as `G-n`.
+//! The guard finds its peer, agrees with it on a session, keeps the queue, and lets frames pass as they are when
+//! no peer answers. A [line protocol](LineProtocol) decides about each frame, and puts an engine to work on whole
+//! frames. The line protocol of the erasure code is in the crate that has the code. The rules are those of
+//! `docs/protocols/guard.md`; code and tests cite them as `G-n`.
 
 mod account;
 pub mod ecn;
@@ -70,7 +70,7 @@ pub enum Side {
     Link,
 }
 
-/// What a guard is made of.
+/// The parameters of a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardConfig {
     /// The queue of frames that wait for the link.
@@ -79,7 +79,8 @@ pub struct GuardConfig {
     pub longest_frame: usize,
     /// How many frames the guard may hold at once, queues and buffers together.
     pub frames: usize,
-    /// What only the guards of this link know; without it, whoever can send on the link is trusted (G-27).
+    /// The secret that only the guards of this link know. Without it, everyone who can send on the link is trusted
+    /// (G-27).
     pub secret: Option<Secret>,
 }
 
@@ -94,21 +95,21 @@ pub struct GuardCounters {
     pub from_link: u64,
     /// Frames handed to the link.
     pub to_link: u64,
-    /// Of those, frames with contents sent for the first time.
+    /// Frames handed to the link with contents sent for the first time, a part of `to_link`.
     pub to_link_first: u64,
     /// Frames dropped because they were too short, too long, or no frame of the pool was free.
     pub no_room: u64,
     /// Frames from the LAN that carried an EtherType of the guards (G-3).
     pub reserved: u64,
-    /// Frames from the link that claimed to be ours and were malformed or of no session (G-3).
+    /// Frames from the link with an EtherType of the guards that were malformed or of no session (G-3).
     pub foreign: u64,
-    /// Messages of guards that speak another version of the protocol.
+    /// Messages of guards of another version of the protocol.
     pub other_version: u64,
     /// Messages that were sealed with another secret or none, or were damaged (G-27).
     pub other_seal: u64,
     /// Sealed frames that had arrived before (G-28).
     pub repeated: u64,
-    /// Acknowledgements of a line protocol that left by themselves and on no frame.
+    /// Acknowledgements of a line protocol that left in a frame of their own.
     pub explicit_acks: u64,
     /// Hellos and replies received.
     pub hellos: u64,
@@ -116,22 +117,22 @@ pub struct GuardCounters {
     pub sessions: u64,
     /// Times that the peer fell silent (G-8).
     pub silences: u64,
-    /// Frames with contents that arrived in a session, by whatever became of them.
+    /// Frames with contents that arrived in a session, whatever their further fate.
     pub contents: u64,
-    /// Sessions that were begun because nothing moved in the one before (G-22).
+    /// Sessions that were begun because no frame moved in the session before (G-22).
     pub stuck: u64,
-    /// Times that protection was given up for a while because nothing moved again and again (G-31).
+    /// Times that protection was given up for a while because no frame moved in one session after another (G-31).
     pub stood_aside: u64,
     /// Pauses obeyed.
     pub pauses_obeyed: u64,
-    /// Frames of the LAN dropped because nothing may go out unsealed and no session was agreed on (RT-1).
+    /// Frames of the LAN dropped because no frame may leave unsealed and no session was agreed on (RT-1).
     pub unsent: u64,
-    /// Frames of the LAN dropped because the path carries none so long (RT-12).
+    /// Frames of the LAN dropped because the path carries no frame of their length (RT-12).
     pub too_long: u64,
 }
 
 impl GuardCounters {
-    /// Counts a frame that is no message to us.
+    /// Counts a frame that is no message to this guard.
     fn refuse(&mut self, refusal: Refusal) {
         match refusal {
             Refusal::Garbage => self.foreign += 1,
@@ -141,57 +142,57 @@ impl GuardCounters {
     }
 }
 
-/// What the part of a guard that knows of another guard can tell.
+/// The state of a guard that looks for another guard, and of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionState {
-    /// How this end protects what it sends.
+    /// The protection of the frames that this end sends.
     pub protection: Protection,
-    /// Whether the other end has a guard.
+    /// Whether the other end has a guard, and whether both are in one session.
     pub peer: Peer,
-    /// How the other end protects what it sends, as far as its hellos say.
+    /// The protection of the frames that the other end sends, as its hellos report it.
     pub peer_protection: Protection,
     /// The longest of the recent round trips between the guards.
     pub loop_time: Option<Duration>,
     /// Whether both ends must know a secret (G-27).
     pub is_sealed: bool,
-    /// Whether nothing passes that is not sealed (RT-1).
+    /// Whether only sealed frames pass (RT-1).
     pub is_closed: bool,
     /// The longest frame of the LAN, in bytes.
     pub longest: usize,
     /// The longest frame of the peer's LAN, in bytes; `None` without a peer.
     pub peer_longest: Option<u16>,
     /// The longest frame that this end sends, zero if none is longer than those of the LAN, and the longest
-    /// message that has reached the peer of late, in bytes (G-32).
+    /// message that has reached the peer lately, in bytes (G-32).
     pub needed_and_carried: (u16, u16),
-    /// Whether the peer is there and our longest frames do not reach it (G-32).
+    /// Whether the peer answers and our longest frames do not reach it (G-32).
     pub is_too_narrow: bool,
-    /// Of which version the last message was that this end could not read for its version.
+    /// The version of the last message that this end could not read for its version.
     pub other_version: Option<u8>,
 }
 
 /// A guard. It holds frames but neither clock nor ports.
 ///
-/// Polling order: after each `handle_frame` or `handle_timeout`, `poll_transmit` on both sides until
-/// `None` (on the link side whenever the transmitter is free); every frame goes back by `recycle`.
+/// Polling order: after each `handle_frame` or `handle_timeout`, `poll_transmit` on both sides until `None` (on
+/// the link side whenever the transmitter is free). Every frame goes back by `recycle`.
 #[derive(Debug)]
 pub struct Guard {
     stores: Stores,
-    /// Absent as long as nothing was protected.
+    /// The session; absent as long as no protection was chosen.
     session: Option<Session>,
-    /// The line protocols until there is a session, which takes them; absent in a plain wire.
+    /// The line protocols until a session takes them; absent in a plain wire.
     spare: Option<Lines>,
     secret: Option<Secret>,
     headroom: usize,
 }
 
 impl Guard {
-    /// A plain wire: it looks into no frame, and can protect none (G-25).
+    /// Returns a plain wire: a guard that looks into no frame, and can protect none (G-25).
     pub fn wire(config: GuardConfig) -> Self {
         Self { stores: Stores::new(&config, 0), session: None, spare: None, secret: None, headroom: 0 }
     }
 
-    /// A guard that protects nothing and looks for no other, but keeps the EtherTypes of guards free (G-25).
-    /// Its line protocols, one a family, wait for [`Guard::protect`].
+    /// Returns a guard that protects no frame and looks for no other guard, but keeps the EtherTypes of guards
+    /// free (G-25). Its line protocols, one a family, wait for [`Guard::protect`].
     pub fn silent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
         let spare = Lines::new(lines);
         let secret = config.secret.clone();
@@ -199,8 +200,8 @@ impl Guard {
         Self { stores: Stores::new(&config, headroom), session: None, spare: Some(spare), secret, headroom }
     }
 
-    /// A guard that looks for another at the far end of its link and protects what it sends there, over a
-    /// link that loses full frames by `law`. Its identities come from `rng`.
+    /// Returns a guard that looks for another guard at the far end of its link and protects the frames that it
+    /// sends there, over a link that loses full frames by `law`. Its identities come from `rng`.
     pub fn new(
         config: GuardConfig,
         lines: Vec<Box<dyn LineProtocol>>,
@@ -215,8 +216,8 @@ impl Guard {
         guard
     }
 
-    /// A guard on a path: this line protocol seals all that leaves, whatever protects it, and nothing else is
-    /// accepted (RT-1). Its identities come from `rng`.
+    /// Returns a guard on a path. Its line protocol seals all frames that leave, under any protection, and no
+    /// other frame is accepted (RT-1). Its identities come from `rng`.
     ///
     /// # Panics
     /// Without a secret: everybody can send on a path.
@@ -238,11 +239,11 @@ impl Guard {
         guard
     }
 
-    /// Protects by another protection from now on, in a new session (G-6). A silent guard begins
-    /// to look for another; its identities come from `rng`.
+    /// Changes the protection from now on, in a new session (G-6). A silent guard begins to look for another
+    /// guard; its identities come from `rng`.
     ///
     /// # Panics
-    /// If it is a plain wire.
+    /// If the guard is a plain wire.
     pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
         let law = law.into();
         let longest = self.longest();
@@ -254,24 +255,24 @@ impl Guard {
         session.protect(now, stores, protection, law);
     }
 
-    /// By how much a frame on the link may be longer than one of the LAN (G-4).
+    /// Returns by how much a frame on the link may be longer than a frame of the LAN (G-4).
     pub fn headroom(&self) -> usize {
         self.headroom
     }
 
-    /// The longest frame of the LAN.
+    /// Returns the length of the longest frame of the LAN.
     fn longest(&self) -> usize {
         self.stores.pool.longest() - self.headroom
     }
 
-    /// What the port of the link has dropped so far: `missed` frames that came and were not seen here, and
-    /// `refused` frames that it did not send. Neither is a loss of the link (G-33).
+    /// Sets how many frames the port of the link has dropped so far: `missed` frames that came and were not seen
+    /// here, and `refused` frames that the port did not send. Neither is a loss of the link (G-33).
     pub fn set_port_drops(&mut self, missed: u64, refused: u64) {
         self.stores.missed = missed;
         self.stores.refused = refused;
     }
 
-    /// A frame arrives on one side.
+    /// Takes in a frame that arrives on one side.
     pub fn handle_frame(&mut self, now: Instant, side: Side, bytes: &[u8]) {
         match side {
             Side::Lan => self.handle_lan(now, bytes),
@@ -304,7 +305,7 @@ impl Guard {
         }
     }
 
-    /// Whether an EtherType is one that guards use among themselves; in a plain wire none is (G-3, G-25).
+    /// Whether guards use an EtherType among themselves; in a plain wire none is reserved (G-3, G-25).
     fn is_reserved(&self, ethertype: EtherType) -> bool {
         match (&self.session, &self.spare) {
             (Some(session), _) => session.is_reserved(ethertype),
@@ -313,7 +314,7 @@ impl Guard {
         }
     }
 
-    /// The next frame for one side.
+    /// Returns the next frame for one side.
     pub fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<Frame> {
         match side {
             Side::Lan => self.stores.to_lan.pop_front().inspect(|_| self.stores.counters.to_lan += 1),
@@ -334,12 +335,12 @@ impl Guard {
         self.stores.pool.give_back(frame);
     }
 
-    /// When `handle_timeout` is due.
+    /// Returns when `handle_timeout` is due.
     pub fn poll_timeout(&self) -> Instant {
         self.session.as_ref().map_or(Instant::NEVER, Session::poll_timeout)
     }
 
-    /// A deadline has come.
+    /// Carries out a deadline.
     pub fn handle_timeout(&mut self, now: Instant) {
         let Self { stores, session, .. } = self;
         if let Some(session) = session {
@@ -347,17 +348,17 @@ impl Guard {
         }
     }
 
-    /// What has happened so far.
+    /// Returns the counters of the guard.
     pub fn counters(&self) -> GuardCounters {
         self.stores.counters
     }
 
-    /// What the queue toward the link has done.
+    /// Returns the counters of the queue toward the link.
     pub fn queue(&self) -> QueueCounters {
         self.stores.normal.counters()
     }
 
-    /// What the guard knows of the other end; nothing in a silent guard and in a plain wire.
+    /// Returns the state of the session; `None` in a silent guard and in a plain wire.
     pub fn session(&self) -> Option<SessionState> {
         self.session.as_ref().map(Session::state)
     }
@@ -370,12 +371,12 @@ impl Guard {
         }
     }
 
-    /// Frames that the guard holds.
+    /// Returns how many frames the guard holds.
     pub fn frames_held(&self) -> usize {
         self.stores.pool.in_use()
     }
 
-    /// Every counter: the guard's own in a group without a name, then those of its line protocols.
+    /// Returns every counter: the guard's own in a group without a name, then those of its line protocols.
     pub fn report(&self) -> Vec<Group> {
         let own = report::own(&self.counters(), &self.stores.normal, self.frames_held());
         let mut groups = vec![own];

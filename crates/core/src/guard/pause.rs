@@ -1,10 +1,11 @@
-//! How long a guard holds its frames back when its peer asks for it, and for how much of the time at most (G-30).
+//! How long a guard holds its frames back when its peer asks for a pause, and for which share of the time at most
+//! (G-30).
 
 use crate::time::{Duration, Instant};
 
 /// How long a pause lasts without a resume: at 1 Gb/s, the 65535 quanta of a pause frame (LG-25).
 const LASTS: Duration = Duration::from_us(33_554);
-/// The longest time in a row. A peer that must be waited for longer drops what it cannot hold (G-16).
+/// The longest pause in a row. A peer that asks for a longer wait drops the frames that it cannot hold (G-16).
 const MOST: Duration = Duration::from_ms(100);
 
 /// The pauses of one end. Each instant without a pause earns an instant of pause, up to [`MOST`].
@@ -20,24 +21,24 @@ impl Pause {
         Self { until: Instant::ZERO, earned: MOST, settled: Instant::ZERO }
     }
 
-    /// Until when frames are held back.
+    /// Returns the time until which frames are held back.
     pub(super) fn until(&self) -> Instant {
         self.until
     }
 
-    /// The peer asks for a pause.
+    /// Begins a pause that the peer asks for.
     pub(super) fn begin(&mut self, now: Instant) {
         self.settle(now);
         self.until = now + LASTS.min(self.earned);
     }
 
-    /// The peer lets frames come, or is another one.
+    /// Ends the pause, because the peer resumes, or is another one.
     pub(super) fn end(&mut self, now: Instant) {
         self.settle(now);
         self.until = now;
     }
 
-    /// Takes into account what has passed since the last call.
+    /// Takes into account the time that has passed since the last call.
     fn settle(&mut self, now: Instant) {
         let paused = self.until.min(now).saturating_since(self.settled);
         let free = now.saturating_since(self.settled.max(self.until));

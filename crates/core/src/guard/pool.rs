@@ -1,4 +1,5 @@
-//! Frames that are used again and again: after the first use of each no frame costs an allocation.
+//! A pool of frames that are used again and again: after the first use of each no frame costs an
+//! allocation.
 
 use alloc::vec::Vec;
 
@@ -15,12 +16,14 @@ pub struct FramePool {
 }
 
 impl FramePool {
-    /// A pool of at most `limit` frames of at most `longest` bytes each; empty until first used.
+    /// Returns a pool of at most `limit` frames of at most `longest` bytes each; empty until first
+    /// used.
     pub fn new(limit: usize, longest: usize) -> Self {
         Self { free: Vec::new(), longest, outside: 0, limit }
     }
 
-    /// A frame with these bytes, or `None` when they are too many or every frame is in use.
+    /// Returns a frame with these bytes, or `None` when the bytes are too many or every frame is in
+    /// use.
     pub fn copy(&mut self, bytes: &[u8]) -> Option<Frame> {
         if bytes.len() > self.longest {
             return None;
@@ -30,7 +33,7 @@ impl FramePool {
         Some(frame)
     }
 
-    /// An empty frame, or `None` when every frame is in use.
+    /// Returns an empty frame, or `None` when every frame is in use.
     pub fn empty(&mut self) -> Option<Frame> {
         if self.outside == self.limit {
             return None;
@@ -42,7 +45,7 @@ impl FramePool {
     /// Takes a frame back.
     ///
     /// # Panics
-    /// When more frames come back than went out: somebody invented one.
+    /// When more frames come back than went out.
     pub fn give_back(&mut self, mut frame: Frame) {
         assert!(self.outside > 0, "a frame came back that never went out");
         self.outside -= 1;
@@ -50,17 +53,17 @@ impl FramePool {
         self.free.push(frame);
     }
 
-    /// The longest frame, in bytes.
+    /// Returns the length of the longest frame, in bytes.
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// How many frames may be in use.
+    /// Returns how many frames may be in use.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Frames in use.
+    /// Returns how many frames are in use.
     pub fn in_use(&self) -> usize {
         self.outside
     }

@@ -4,12 +4,12 @@ use super::{Frame, ecn};
 use crate::units::Bytes;
 use alloc::collections::VecDeque;
 
-/// How much a queue holds and from where on it marks.
+/// The capacity of a queue, and the depth at which it marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Bytes of frames (without FCS, preamble and gap) that may wait; one frame always may.
+    /// Bytes of frames (without FCS, preamble and gap) that may wait. One frame may always wait.
     pub capacity: Bytes,
-    /// A frame that leaves while at least this much waited is marked CE; `None` never marks.
+    /// The depth at or above which a frame that leaves is marked CE; `None` never marks.
     pub mark_from: Option<Bytes>,
 }
 
@@ -22,7 +22,7 @@ pub struct DropTail {
     counters: QueueCounters,
 }
 
-/// What a queue has done.
+/// Events at a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
     /// Frames dropped because the queue was full.
@@ -34,12 +34,12 @@ pub struct QueueCounters {
 }
 
 impl DropTail {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         Self { frames: VecDeque::new(), waiting: Bytes::ZERO, limits, counters: QueueCounters::default() }
     }
 
-    /// Appends a frame, or hands it back when the queue is full.
+    /// Appends a frame, or returns it when the queue is full.
     pub fn push(&mut self, frame: Frame) -> Result<(), Frame> {
         let after = self.waiting + length(&frame);
         if after > self.limits.capacity && !self.frames.is_empty() {
@@ -52,7 +52,7 @@ impl DropTail {
         Ok(())
     }
 
-    /// Takes the oldest frame, marked if too much waited.
+    /// Takes the oldest frame, marked if the queue was too deep.
     pub fn pop(&mut self) -> Option<Frame> {
         let mut frame = self.frames.pop_front()?;
         let congested = self.limits.mark_from.is_some_and(|threshold| self.waiting >= threshold);
@@ -63,17 +63,17 @@ impl DropTail {
         Some(frame)
     }
 
-    /// Bytes that wait.
+    /// Returns the bytes of the frames that wait.
     pub fn waiting(&self) -> Bytes {
         self.waiting
     }
 
-    /// Whether nothing waits.
+    /// Whether no frame waits.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// What the queue has done so far.
+    /// Returns the counters of the queue.
     pub fn counters(&self) -> QueueCounters {
         self.counters
     }
@@ -119,7 +119,8 @@ mod tests {
         let mut queue = queue(1000, Some(120));
         queue.push(capable.clone()).unwrap();
         queue.push(capable).unwrap();
-        // 120 bytes wait: marked. Then 60: not.
+        // The first frame leaves a queue of 120 bytes: marked. The second leaves a queue of 60:
+        // not.
         assert_eq!(queue.pop().unwrap()[15], 0x03);
         assert_eq!(queue.pop().unwrap()[15], 0x02);
         assert_eq!(queue.counters().marked, 1);

@@ -1,15 +1,16 @@
-//! Which numbers have been seen, so that none counts twice: a sliding window (G-28; RFC 6479 describes the method).
+//! The numbers of frames that have arrived, so that no frame counts twice: a sliding window (G-28; RFC 6479
+//! describes the method).
 
-/// How many numbers back of the highest are remembered; what is older counts as seen.
+/// How many numbers back of the highest are remembered; an older number counts as seen.
 pub(super) const WINDOW: u64 = 4096;
 const WORD: u64 = u64::BITS as u64;
-/// One word more than the window: that of the highest number is only partly in use.
+/// One word more than the window, because the word of the highest number is only partly in use.
 const WORDS: u64 = WINDOW / WORD + 1;
 
-/// The highest number that was seen, and which of those before it.
+/// The highest number that was seen, and the set of numbers before it that were seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplayWindow {
-    /// One more than the highest; zero before the first.
+    /// One more than the highest number; zero before the first.
     next: u64,
     seen: [u64; WORDS as usize],
 }
@@ -19,13 +20,13 @@ impl ReplayWindow {
         Self { next: 0, seen: [0; WORDS as usize] }
     }
 
-    /// The number that ends in these bits and is nearest to the next one.
+    /// Returns the number that ends in these bits and is nearest to the next number.
     pub(super) fn extend(&self, low: u32) -> u64 {
         let ahead = low.wrapping_sub(self.next as u32) as i32;
         self.next.saturating_add_signed(i64::from(ahead))
     }
 
-    /// Whether a number is new: neither seen nor too old to tell.
+    /// Whether a number is new: neither seen nor too old to be remembered.
     pub(super) fn is_new(&self, number: u64) -> bool {
         if number >= self.next {
             return true;
@@ -34,10 +35,10 @@ impl ReplayWindow {
         is_recent && self.seen[word(number)] & bit(number) == 0
     }
 
-    /// Notes a number that [is new](Self::is_new).
+    /// Takes note of a number that [is new](Self::is_new).
     pub(super) fn note(&mut self, number: u64) {
         if number >= self.next {
-            // Words between the highest so far and this one begin anew.
+            // The words between the highest number so far and this number begin anew.
             let last = self.next.checked_sub(1).map_or(0, |last| last / WORD);
             let first = if self.next == 0 { 0 } else { last + 1 };
             for fresh in (first..=number / WORD).rev().take(WORDS as usize) {
@@ -65,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // G-28: held to a set of all that was ever seen.
+        // G-28: the window agrees with a set of all numbers ever seen.
         #[test]
         fn no_number_counts_twice(steps in proptest::collection::vec((0u64..9000, 0u64..6000), 1..400)) {
             let (mut window, mut seen, mut high) = (ReplayWindow::new(), BTreeSet::new(), 0u64);
@@ -94,7 +95,8 @@ mod tests {
             window.note(*number);
         }
         assert!(window.next > u64::from(u32::MAX));
-        // What was recorded one round of the 32 bits ago is taken for what it would be now: its tag will be wrong.
+        // A number recorded one wrap of the 32 bits ago is taken for its present extension, so that its tag will be
+        // wrong.
         assert_ne!(window.extend(numbers[39 - 16] as u32), numbers[39 - 16]);
     }
 }

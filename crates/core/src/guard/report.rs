@@ -1,11 +1,11 @@
-//! What the guard itself has counted, whatever protects its link.
+//! The counters of the guard itself, under any protection of its link.
 
 use super::account::Account;
 use super::{DropTail, GuardCounters};
 use crate::engine::report::{Counter, Group, Passed, Queued};
 use alloc::vec;
 
-/// The group without a name.
+/// Returns the group without a name: the counters of the guard itself.
 pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) -> Group {
     let passed = Passed {
         from_lan: Some(events.from_lan),
@@ -71,7 +71,7 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
     Group { name: "", counters }
 }
 
-/// What one direction of the link has done, whatever protects it (G-33).
+/// Returns the counters of one direction of the link, under any protection (G-33).
 pub(super) fn direction(name: &'static str, account: &Account) -> Group {
     let counters = vec![
         Counter::new("frames", "Frames of every kind put on the link in this direction.", account.frames),

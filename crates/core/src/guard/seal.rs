@@ -1,4 +1,5 @@
-//! The end of every frame from guard to guard: what tells that it is genuine, of this session, and new.
+//! The seal at the end of every frame from guard to guard: it tells that the frame is genuine, of this session, and
+//! new.
 //!
 //! ```text
 //! without a secret                                    with a secret (G-27, G-28)
@@ -6,10 +7,11 @@
 //!                     to 60 B   4 B                                       to 60 B    4 B    8 B
 //! ```
 //!
-//! Without a secret the tag mixes the session's names with the headers and the length: garbage and frames of an
-//! earlier session fail but for one chance in 2^32 (G-3), and it is no protection against somebody who reads the
-//! link. With a secret the tag is SipHash-2-4 under a key of the session and the direction, of the same and of the
-//! count of frames, and no count is taken twice. What a frame carries behind its headers is not sealed.
+//! Without a secret the tag mixes the session's names with the headers and the length. Garbage and frames of an
+//! earlier session fail but for one chance in 2^32 (G-3), but the tag is no protection against an attacker who
+//! reads the link. With a secret the tag is SipHash-2-4 under a key of the session and the direction, of headers,
+//! length and the count of frames, and no count is taken twice. The part of a frame behind its headers is not
+//! sealed.
 
 use super::Frame;
 use super::replay::ReplayWindow;
@@ -20,8 +22,8 @@ use core::fmt;
 use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 
-/// Frames are padded to Ethernet's shortest before the tag goes on, for a network card that pads would
-/// put its zeros behind the tag (G-4).
+/// The length to which frames are padded before the tag goes on: Ethernet's shortest. A network card that pads
+/// would otherwise put its zeros behind the tag (G-4).
 const SHORTEST: usize = MINIMUM_FRAME.0 as usize;
 /// Bytes of a tag without a secret.
 const PUBLIC_TAG: usize = 4;
@@ -34,7 +36,7 @@ pub(crate) const WHOLE_SEAL: usize = COUNT + SECRET_TAG;
 /// The names in the public key of messages, which belong to no session.
 const MESSAGES: Names = Names { ours: 0x4c6f_7373, theirs: 0x794c_696e, session: 0 };
 
-/// Who speaks with whom, and in which session.
+/// The identities of both guards, and the number of their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) ours: u32,
@@ -43,7 +45,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The names as the other end says them.
+    /// Returns the names as the other end has them.
     pub(super) fn swapped(self) -> Self {
         Self { ours: self.theirs, theirs: self.ours, ..self }
     }
@@ -52,14 +54,14 @@ impl Names {
 /// The key of one direction of a session, or of messages.
 #[derive(Clone, Copy)]
 enum Key {
-    /// Of what everybody may know.
+    /// A key made of names that everybody may know.
     Public(u64),
-    /// Of a secret.
+    /// A key made of a secret.
     Secret(SipHasher24),
 }
 
 impl Key {
-    /// The key of what `names.ours` sends in a session.
+    /// Returns the key of the frames that `names.ours` sends in a session.
     fn of_frames(secret: Option<&Secret>, names: Names) -> Self {
         let Names { ours, theirs, session } = names;
         match secret {
@@ -72,7 +74,7 @@ impl Key {
         }
     }
 
-    /// The key of messages.
+    /// Returns the key of messages.
     fn of_messages(secret: Option<&Secret>) -> Self {
         match secret {
             None => Self::of_frames(None, MESSAGES),
@@ -80,7 +82,8 @@ impl Key {
         }
     }
 
-    /// The tag of a frame of `length` bytes whose headers are `headers`; its first [`Key::tag_len`] bytes count.
+    /// Returns the tag of a frame of `length` bytes whose headers are `headers`. Its first [`Key::tag_len`] bytes
+    /// are used.
     fn tag(&self, count: u64, headers: &[u8], length: usize) -> [u8; SECRET_TAG] {
         match self {
             Self::Public(key) => {
@@ -115,7 +118,8 @@ impl Key {
         }
     }
 
-    /// Whether `tag` is the tag of that. The words are compared as one: no byte is told from another by time.
+    /// Whether `tag` is the tag of this count, these headers and this length. The bytes are compared as one word,
+    /// so that the time does not tell one byte from another.
     fn is_tag(&self, tag: &[u8], count: u64, headers: &[u8], length: usize) -> bool {
         let (mut said, mut right) = ([0; SECRET_TAG], self.tag(count, headers, length));
         said[..tag.len()].copy_from_slice(tag);
@@ -124,7 +128,7 @@ impl Key {
     }
 }
 
-/// A key is never printed.
+/// Prints the kind of the key only, never the key.
 impl fmt::Debug for Key {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -134,38 +138,38 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The finaliser of SplitMix64: every input bit reaches every output bit.
+/// Mixes a word by the finaliser of SplitMix64: every input bit reaches every output bit.
 fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
 }
 
-/// By how many bytes a seal makes a frame longer.
+/// Returns by how many bytes a seal makes a frame longer.
 pub(super) fn trailer(is_secret: bool) -> usize {
     if is_secret { COUNT + SECRET_TAG } else { PUBLIC_TAG }
 }
 
-/// What stands between the Ethernet header and a trailer; `None` when the frame is too short for both.
+/// Returns the bytes between the Ethernet header and a trailer; `None` when the frame is too short for both.
 fn between(frame: &[u8], trailer: usize) -> Option<&[u8]> {
     frame.get(EthernetHeader::LEN..frame.len().checked_sub(trailer)?)
 }
 
-/// The first bytes behind the Ethernet header.
+/// Returns the first `length` bytes behind the Ethernet header.
 fn headers(frame: &[u8], length: usize) -> &[u8] {
     &frame[EthernetHeader::LEN..EthernetHeader::LEN + length]
 }
 
-/// Where a frame with a tag is from.
+/// The session of a frame with a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This session: the frame means what it says.
+    /// The present session: the whole frame counts.
     Session,
-    /// The session before: its contents count, its numbers do not (G-6).
+    /// The session before: the frame's contents count, its numbers do not (G-6).
     Former,
-    /// One of both, and it has arrived before (G-28).
+    /// The present session or the one before, but the frame has arrived before (G-28).
     Repeated,
-    /// Neither: garbage (G-3).
+    /// Neither session: garbage (G-3).
     Foreign,
 }
 
@@ -181,7 +185,7 @@ impl Receiving {
         Self { key, window: ReplayWindow::new() }
     }
 
-    /// Whether a frame is genuine and new; `None` when it is not genuine.
+    /// Takes in a frame. Returns whether it is new; `None` when it is not genuine.
     fn take(&mut self, frame: &[u8], header_len: usize) -> Option<bool> {
         let (tag_len, count_len) = (self.key.tag_len(), self.key.count_len());
         let body = between(frame, tag_len + count_len).filter(|body| body.len() >= header_len)?;
@@ -203,7 +207,7 @@ impl Receiving {
     }
 }
 
-/// The keys of a session, in the hands of a line protocol: it seals what leaves and knows what arrives.
+/// The keys of a session, lent to a line protocol, which seals the frames that leave and checks those that arrive.
 #[derive(Clone, Debug)]
 pub struct Seal {
     names: Names,
@@ -225,7 +229,7 @@ impl Seal {
         }
     }
 
-    /// Seals by a new session from now on. What arrives late from the one before is known.
+    /// Seals by a new session from now on. Late frames of the session before are still recognised.
     pub(super) fn rename(&mut self, secret: Option<&Secret>, names: Names) {
         if names == self.names {
             return;
@@ -234,7 +238,7 @@ impl Seal {
         self.former = Some(before.receiving);
     }
 
-    /// Pads and seals a frame whose first `headers` bytes behind the Ethernet header count.
+    /// Pads and seals a frame. The seal covers the first `header_len` bytes behind the Ethernet header.
     pub fn finish(&mut self, out: &mut Frame, header_len: usize) {
         let (tag_len, count_len) = (self.sending.tag_len(), self.sending.count_len());
         out.resize(out.len().max(SHORTEST - tag_len - count_len), 0);
@@ -244,26 +248,27 @@ impl Seal {
         self.sealed += 1;
     }
 
-    /// Pads and seals a frame of which everything counts, contents included (RT-3).
+    /// Pads and seals a whole frame, contents included (RT-3).
     pub fn finish_whole(&mut self, out: &mut Frame) {
         let trailer = self.trailer();
         out.resize(out.len().max(SHORTEST - trailer), 0);
         self.finish(out, out.len() - EthernetHeader::LEN);
     }
 
-    /// Where a frame is from of which everything counts (RT-3).
+    /// Returns the origin of a frame that is sealed whole (RT-3).
     pub fn origin_whole(&mut self, frame: &[u8]) -> Origin {
         let Some(body) = self.body(frame) else { return Origin::Foreign };
         let header_len = body.len();
         self.origin(frame, header_len)
     }
 
-    /// By how many bytes a frame is longer behind what it says.
+    /// Returns the bytes of count and tag at the end of a frame.
     fn trailer(&self) -> usize {
         self.sending.tag_len() + self.sending.count_len()
     }
 
-    /// Where a frame with `headers` bytes of headers is from. What is genuine counts as arrived from then on.
+    /// Returns the origin of a frame with `header_len` bytes of headers. A genuine frame counts as arrived from
+    /// then on.
     pub fn origin(&mut self, frame: &[u8], header_len: usize) -> Origin {
         let known = |receiving: &mut Receiving, origin| {
             let is_new = receiving.take(frame, header_len)?;
@@ -274,18 +279,19 @@ impl Seal {
             .unwrap_or(Origin::Foreign)
     }
 
-    /// The frame without its trailer; `None` when it is shorter than an Ethernet header and a trailer.
+    /// Returns the frame without its trailer; `None` when the frame is shorter than an Ethernet header and a
+    /// trailer.
     pub fn opened<'a>(&self, frame: &'a [u8]) -> Option<&'a [u8]> {
         between(frame, self.trailer()).map(|body| &frame[..EthernetHeader::LEN + body.len()])
     }
 
-    /// What stands between the Ethernet header and the trailer; `None` when the frame is too short for both.
+    /// Returns the bytes between the Ethernet header and the trailer; `None` when the frame is too short for both.
     pub fn body<'a>(&self, frame: &'a [u8]) -> Option<&'a [u8]> {
         Some(&self.opened(frame)?[EthernetHeader::LEN..])
     }
 }
 
-/// The key of messages from guard to guard, which belong to no session and count themselves.
+/// The key of messages from guard to guard, which belong to no session and have numbers of their own.
 #[derive(Clone, Debug)]
 pub(super) struct MessageSeal(Key);
 
@@ -294,7 +300,8 @@ impl MessageSeal {
         Self(Key::of_messages(secret))
     }
 
-    /// Pads a message to `least` bytes and seals it; its first `header_len` bytes behind the Ethernet header count.
+    /// Pads a message to `least` bytes and seals it. The seal covers its first `header_len` bytes behind the
+    /// Ethernet header.
     pub(super) fn finish(&self, out: &mut Frame, header_len: usize, least: usize) {
         let tag_len = self.0.tag_len();
         out.resize(out.len().max(least.max(SHORTEST) - tag_len), 0);
@@ -302,7 +309,7 @@ impl MessageSeal {
         out.extend_from_slice(&tag[..tag_len]);
     }
 
-    /// Whether a message of `header_len` bytes bears our seal.
+    /// Whether a message of `header_len` bytes bears the seal of this key.
     pub(super) fn is_genuine(&self, frame: &[u8], header_len: usize) -> bool {
         let body = between(frame, self.0.tag_len()).filter(|body| body.len() >= header_len);
         body.is_some_and(|body| {
@@ -398,7 +405,7 @@ mod tests {
     }
 
     proptest! {
-        // G-3: nothing that is too short for what it should hold is read beyond its end.
+        // G-3: a frame that is too short for its parts is not read beyond its end.
         #[test]
         fn garbage_is_foreign(bytes in proptest::collection::vec(any::<u8>(), 0..100), with in any::<bool>()) {
             let secret = with.then(|| secret(1));

@@ -4,25 +4,25 @@ use core::fmt;
 use hkdf::Hkdf;
 use sha2::Sha256;
 
-/// What the keys of this protocol are told apart by from those that others may make from the same secret.
+/// The word that tells the keys of this protocol from other keys made from one secret.
 const PURPOSE: &[u8] = b"lossylink guard";
 
-/// What two guards share and nobody else knows.
+/// A secret that two guards share and nobody else knows.
 ///
 /// Keys are derived by HKDF with SHA-256 (RFC 5869): one for the messages, one for each direction of each session.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// The fewest bytes of a secret: whoever must guess them all has as much to do as for one key.
+    /// The fewest bytes of a secret: to guess them all is as much work as to guess one key.
     pub const SHORTEST: usize = 16;
 
-    /// A secret of these bytes, whatever they are; `None` if they are fewer than [`Secret::SHORTEST`].
+    /// Returns a secret of any bytes; `None` if they are fewer than [`Secret::SHORTEST`].
     pub fn new(bytes: &[u8]) -> Option<Self> {
         (bytes.len() >= Self::SHORTEST).then(|| Self(Hkdf::<Sha256>::extract(Some(PURPOSE), bytes).0.into()))
     }
 
-    /// The key for what these words say.
+    /// Returns the key for the purpose that these words name.
     pub(super) fn key(&self, words: &[&[u8]]) -> [u8; 16] {
         let mut key = [0; 16];
         let root = Hkdf::<Sha256>::from_prk(&self.0).expect("the root is as long as a hash");
@@ -31,7 +31,7 @@ impl Secret {
     }
 }
 
-/// A secret is never printed.
+/// Prints no byte of the secret.
 impl fmt::Debug for Secret {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Secret(..)")

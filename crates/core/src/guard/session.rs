@@ -1,4 +1,4 @@
-//! The part of a guard that knows of another guard: who it is, by which protocol frames go and come.
+//! The part of a guard that deals with the peer: its identity, and the line protocols of both directions.
 
 use super::account::{Accounts, Arrived, Tally};
 use super::handshake::{Handshake, Says};
@@ -23,45 +23,45 @@ use crate::time::{Duration, Instant};
 use crate::wire::ethernet::EtherType;
 use alloc::vec::Vec;
 
-/// Two sessions in which nothing moves, so close to each other, are no accident (G-31).
+/// The time within which two sessions without a moving frame are no accident (G-31).
 const NO_ACCIDENT: Duration = Duration::from_secs(10);
-/// How long frames then pass as they are (G-31).
+/// The time for which frames then pass as they are (G-31).
 const ASIDE: Duration = Duration::from_secs(5);
 /// The least time between two answers to frames that are too long (RT-12).
 const ANSWER_INTERVAL: Duration = Duration::from_ms(10);
 
-/// What a guard knows of its peer, and its line protocols.
+/// The state of a guard that has to do with its peer, and its line protocols.
 #[derive(Debug)]
 pub(super) struct Session {
     protection: Protection,
     handshake: Handshake,
     lines: Lines,
-    /// What the keys of each session are made from; without it, everybody may know them (G-27).
+    /// The secret that the keys of each session are made from. Without it, everybody may know the keys (G-27).
     secret: Option<Secret>,
     message_seal: MessageSeal,
-    /// The keys of the session, and of the one before: its frames under way still count as contents (G-6).
+    /// The keys of the session, and of the session before, whose frames under way still count as contents (G-6).
     seal: Seal,
     pause: Pause,
-    /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
+    /// The last call of `handle_timeout`. A frame that was due by then waits for a free transmitter, not for
     /// another call.
     woken: Instant,
     watchdog: Watchdog,
-    /// When the watchdog last gave a session up.
+    /// When the watchdog last gave up a session.
     stuck: Option<Instant>,
     /// The longest frame of the LAN, in bytes.
     longest: usize,
     width: Width,
     accounts: Accounts,
-    /// Of which version the last message was that we could not read for its version.
+    /// The version of the last message that this guard could not read for its version.
     other_version: Option<u8>,
-    /// Whether nothing passes that is not sealed: the link is a path (RT-1).
+    /// Whether only sealed frames pass, because the link is a path (RT-1).
     is_closed: bool,
     /// When the next answer to a frame that is too long may leave (RT-12).
     next_answer: Instant,
 }
 
 impl Session {
-    /// One on a path (RT-1).
+    /// Returns a session on a path (RT-1).
     pub(super) fn closed(
         lines: Lines,
         protection: Protection,
@@ -105,7 +105,7 @@ impl Session {
         session
     }
 
-    /// Our longest frame on the link is as long as our protection makes it (G-32).
+    /// Sets our longest frame on the link, which depends on our protection (G-32).
     fn measure(&mut self, now: Instant) {
         let needed = match self.lines.ours().headroom() {
             0 => 0,
@@ -114,7 +114,7 @@ impl Session {
         self.width.need(now, needed);
     }
 
-    /// Protects by another protection, in a new session (G-6).
+    /// Changes the protection, in a new session (G-6).
     pub(super) fn protect(
         &mut self,
         now: Instant,
@@ -134,7 +134,7 @@ impl Session {
         self.start_over(now, stores);
     }
 
-    /// Begins a session: numbers from the start, nothing held (G-6).
+    /// Begins a session: numbers start anew, and no frame is held (G-6).
     fn start_over(&mut self, now: Instant, stores: &mut Stores) {
         let Self { handshake, lines, seal, secret, .. } = self;
         seal.rename(secret.as_ref(), handshake.names());
@@ -147,7 +147,7 @@ impl Session {
         self.watchdog.start_over(self.progress(now, stores));
     }
 
-    /// What has moved so far (G-22).
+    /// Returns the frames that have moved so far (G-22).
     fn progress(&self, now: Instant, stores: &Stores) -> Progress {
         let is_held = self.is_agreed() && self.pause.until() <= now && !self.lines.ours().may_send(now);
         Progress {
@@ -158,7 +158,7 @@ impl Session {
         }
     }
 
-    /// A session in which nothing moves is given up (G-22); if that happens again, protection is (G-31).
+    /// Gives up a session in which no frame moves (G-22), and if that happens again, the protection (G-31).
     fn watch(&mut self, now: Instant, stores: &mut Stores) {
         if !self.watchdog.is_stuck(now, self.progress(now, stores)) {
             return;
@@ -173,8 +173,8 @@ impl Session {
         }
     }
 
-    /// Whether a frame of the LAN may wait for the link. On a path none does while nobody is there (RT-1), and none
-    /// that is too long for the path (RT-12).
+    /// Whether a frame of the LAN may wait for the link. On a path no frame may wait while no peer answers (RT-1),
+    /// and none that is too long for the path (RT-12).
     pub(super) fn takes(&mut self, now: Instant, stores: &mut Stores, frame: &[u8]) -> bool {
         if !self.is_closed {
             return true;
@@ -195,12 +195,12 @@ impl Session {
         false
     }
 
-    /// Whether an EtherType is one that guards use among themselves (G-3).
+    /// Whether guards use an EtherType among themselves (G-3).
     pub(super) fn is_reserved(&self, ethertype: EtherType) -> bool {
         self.lines.is_reserved(ethertype)
     }
 
-    /// A frame from the link.
+    /// Takes in a frame from the link.
     pub(super) fn handle_link(
         &mut self,
         now: Instant,
@@ -262,18 +262,18 @@ impl Session {
         }
     }
 
-    /// The peer is another, or none.
+    /// Forgets the link to the former peer: the peer is another, or none.
     fn forget(&mut self, now: Instant) {
         self.width.forget(now);
         self.accounts.forget();
     }
 
-    /// Takes what a fresh message says of the link, in whichever session (G-32, G-33).
+    /// Takes in the words of a fresh message about the link, in any session (G-32, G-33).
     fn learn(&mut self, now: Instant, stores: &Stores, hello: &Hello, bytes: usize) {
         if self.width.hear(now, bytes, hello.widest) {
             self.handshake.hurry(now);
         }
-        // The message itself has been counted, and its sender did not.
+        // The message itself has been counted here, and its sender did not count it.
         let arrived = Arrived {
             frames: stores.counters.from_link - 1 + stores.missed,
             contents: stores.counters.to_lan + stores.to_lan.len() as u64 - stores.answered,
@@ -281,19 +281,19 @@ impl Session {
         self.accounts.hear(hello.tally, arrived, hello.account);
     }
 
-    /// Takes what a message says beside the session (G-20).
+    /// Takes in the words of a message about the protection: pauses, and the octets of the line protocols (G-20).
     fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
         match hello.kind {
             Kind::Pause => {
-                // Further copies make it last longer by what they come later (G-26).
+                // Further copies lengthen the pause by the time that they come later (G-26).
                 stores.counters.pauses_obeyed += u64::from(self.pause.until() <= now);
                 self.pause.begin(now);
             }
             Kind::Resume => self.pause.end(now),
             Kind::Hello | Kind::Reply => {}
         }
-        // Each half is for the end that the other guard means: the peer's family has sent, ours has been
-        // received (G-9).
+        // Each half is for one end: `sent` of the peer's family for our receiving end, `received` of our family for
+        // our sending end (G-9).
         let Self { handshake, lines, seal, .. } = self;
         let mut around = surroundings(now, stores, handshake, seal);
         lines.ours_mut().handle_received(&mut around, hello.received);
@@ -301,7 +301,8 @@ impl Session {
         self.send_pause(now, stores);
     }
 
-    /// Strict priorities: control and retransmissions, then frames of the LAN, then idle fill (LG-18).
+    /// Returns the next frame by strict priorities: control and retransmissions, then frames of the LAN, then idle
+    /// fill (LG-18).
     pub(super) fn poll_link(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
         if let Some(frame) = stores.urgent.pop_front() {
             return Some(frame);
@@ -311,8 +312,8 @@ impl Session {
             .or_else(|| self.poll_fill(now, stores))
     }
 
-    /// What protocols other than our own have to say cannot ride on our frames: it does not wait for an
-    /// idle link, which may never come (G-17).
+    /// Returns a frame of a protocol other than our own, such as an acknowledgement. It cannot ride on our frames,
+    /// and does not wait for an idle link, which may never come (G-17).
     fn poll_others(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
         if !self.is_agreed() {
             return None;
@@ -347,21 +348,21 @@ impl Session {
         lines.ours_mut().poll_fill(&mut surroundings(now, stores, handshake, seal))
     }
 
-    /// Whether neither a pause nor the protocol holds the normal queue back. What goes out as it is
-    /// has no protocol to wait for (G-8); on a path it waits for a session (RT-1).
+    /// Whether neither a pause nor the protocol holds the normal queue back. A frame that leaves as it is has no
+    /// protocol to wait for (G-8); on a path it waits for a session (RT-1).
     fn may_send(&self, now: Instant) -> bool {
         let is_let = if self.is_agreed() { self.lines.ours().may_send(now) } else { !self.is_closed };
         self.pause.until() <= now && is_let
     }
 
-    /// Whether something could leave toward the link as soon as the transmitter is free.
+    /// Whether a frame could leave toward the link as soon as the transmitter is free.
     pub(super) fn has_frames(&self, now: Instant, stores: &Stores) -> bool {
         !stores.urgent.is_empty()
             || (!stores.normal.is_empty() && self.may_send(now))
             || (self.is_agreed() && self.lines.fill_at() <= now)
     }
 
-    /// When `handle_timeout` is due.
+    /// Returns when `handle_timeout` is due.
     pub(super) fn poll_timeout(&self) -> Instant {
         let mut fill = self.pause.until();
         if self.is_agreed() {
@@ -372,7 +373,7 @@ impl Session {
         if fill > self.woken { due.min(fill) } else { due }
     }
 
-    /// A deadline has come.
+    /// Carries out the deadlines that have come.
     pub(super) fn handle_timeout(&mut self, now: Instant, stores: &mut Stores) {
         self.woken = now;
         let Self { handshake, lines, seal, .. } = self;
@@ -392,7 +393,7 @@ impl Session {
             }
         }
         if due.hello {
-            // Who is not there need not hear long messages.
+            // A peer that does not answer need not receive long messages.
             let is_known = self.handshake.peer() != Peer::Absent;
             let least = if is_known { self.width.probe(now) } else { 0 };
             if least > 0 {
@@ -402,7 +403,7 @@ impl Session {
         }
     }
 
-    /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for it.
+    /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for that.
     fn send_pause(&mut self, now: Instant, stores: &mut Stores) {
         let Some(PauseMessage { request, copies }) = stores.pause.take() else { return };
         let kind = match request {
@@ -412,7 +413,7 @@ impl Session {
         (0..copies).for_each(|_| self.send_message(now, stores, kind, 0));
     }
 
-    /// Sends a message of at least so many bytes.
+    /// Sends a message of at least `least` bytes.
     fn send_message(&mut self, now: Instant, stores: &mut Stores, kind: Kind, least: usize) {
         let says = self.says(now, stores);
         let message = self.handshake.message(kind, says);
@@ -420,7 +421,7 @@ impl Session {
     }
 
     fn says(&self, now: Instant, stores: &Stores) -> Says {
-        // What waits in front of the LAN's frames leaves before this message.
+        // The frames that wait in front of the LAN's frames leave before this message.
         let frames = stores.counters.to_link + stores.urgent.len() as u64 - stores.refused;
         let tally = Tally { frames: frames as u32, contents: stores.counters.to_link_first as u32 };
         Says {
@@ -434,7 +435,7 @@ impl Session {
         }
     }
 
-    /// Both ends are in one session, and the link carries what leaves from here.
+    /// Whether both ends are in one session, and the link carries the frames that leave from here.
     fn is_agreed(&self) -> bool {
         self.peer() == Peer::Agreed
     }
@@ -462,7 +463,7 @@ impl Session {
         }
     }
 
-    /// The counters of its line protocols.
+    /// Returns the counters of the line protocols, and the accounts of both directions.
     pub(super) fn report(&self) -> Vec<Group> {
         let [arriving, leaving] =
             [("arriving", &self.accounts.arriving), ("leaving", &self.accounts.leaving)];
@@ -472,7 +473,7 @@ impl Session {
     }
 }
 
-/// What a line protocol is lent.
+/// Returns the things that a line protocol is lent for one call.
 fn surroundings<'a>(
     now: Instant,
     stores: &'a mut Stores,

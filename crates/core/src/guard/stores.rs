@@ -1,4 +1,4 @@
-//! What a guard holds, whatever protects its link: the pool, the queues, the counters.
+//! The stores of a guard, under any protection of its link: the pool, the queues, the counters.
 
 use super::envelope;
 use super::line::PauseMessage;
@@ -12,15 +12,15 @@ pub(super) struct Stores {
     pub(super) pool: FramePool,
     /// Frames of the LAN that wait for the link.
     pub(super) normal: DropTail,
-    /// What goes ahead of them: messages, control, retransmissions, parity.
+    /// Frames that leave ahead of the LAN's frames: messages, control, retransmissions, parity.
     pub(super) urgent: VecDeque<Frame>,
     pub(super) to_lan: VecDeque<Frame>,
-    /// What a line protocol wants the peer to be told.
+    /// A pause or resume that a line protocol wants the peer to be told.
     pub(super) pause: Option<PauseMessage>,
     pub(super) counters: GuardCounters,
-    /// Frames that reached the link's port and were dropped before we saw them.
+    /// Frames that reached the link's port and were dropped before the guard saw them.
     pub(super) missed: u64,
-    /// Frames that the link's port did not take from us.
+    /// Frames that the link's port did not take from the guard.
     pub(super) refused: u64,
     /// Frames for the LAN that the guard itself has made (RT-12).
     pub(super) answered: u64,
@@ -41,14 +41,14 @@ impl Stores {
         }
     }
 
-    /// The EtherType of a frame; one that is too short to have any is counted.
+    /// Returns the EtherType of a frame. Counts a frame that is too short to have one.
     pub(super) fn ethertype(&mut self, bytes: &[u8]) -> Option<EtherType> {
         let ethertype = envelope::ethertype(bytes);
         self.counters.no_room += u64::from(ethertype.is_none());
         ethertype
     }
 
-    /// A frame of the LAN, for the link.
+    /// Queues a frame of the LAN for the link.
     pub(super) fn enqueue(&mut self, bytes: &[u8]) {
         if let Some(frame) = self.copy(bytes)
             && let Err(frame) = self.normal.push(frame)
@@ -62,7 +62,7 @@ impl Stores {
         self.normal.pop().inspect(|_| self.counters.to_link_first += 1)
     }
 
-    /// A frame of the link that is the LAN's as it is.
+    /// Hands a frame of the link to the LAN as it is.
     pub(super) fn hand_on(&mut self, bytes: &[u8]) {
         let frame = self.copy(bytes);
         self.to_lan.extend(frame);
@@ -79,7 +79,7 @@ impl Stores {
         }
     }
 
-    /// Drops frames of the LAN that wait: nothing may go out unsealed (RT-1).
+    /// Drops the frames of the LAN that wait, because no frame may leave unsealed (RT-1).
     pub(super) fn drop_normal(&mut self) {
         while let Some(frame) = self.normal.pop() {
             self.counters.unsent += 1;
@@ -98,7 +98,7 @@ impl Stores {
         }
     }
 
-    /// Drops what waits in front of the LAN's frames.
+    /// Drops the frames that wait in front of the LAN's frames.
     pub(super) fn drop_urgent(&mut self) {
         let Self { urgent, pool, .. } = self;
         urgent.drain(..).for_each(|frame| pool.give_back(frame));

@@ -1,8 +1,8 @@
-//! The answer to a packet that a path does not carry: "fragmentation needed" or "packet too big" (RT-12).
+//! The answer to a packet that is too long for a path: "fragmentation needed" or "packet too big" (RT-12).
 //!
-//! Sources: RFC 792 and RFC 1191 (IPv4), RFC 4443 section 3.2 and RFC 8201 (IPv6), RFC 1122 section 3.2.2 (what is never
-//! answered). The answer comes in the name of the packet's destination: a guard has no address, and the sender
-//! expects one from the path.
+//! Sources: RFC 792 and RFC 1191 (IPv4), RFC 4443 section 3.2 and RFC 8201 (IPv6), RFC 1122 section 3.2.2 (packets that
+//! are never answered). The answer comes in the name of the packet's destination: a guard has no address, and the sender
+//! expects an answer from the path.
 
 use super::Frame;
 use crate::wire::checksum::Checksum;
@@ -17,16 +17,17 @@ const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 const IPV4: usize = 20;
 const IPV6: usize = 40;
-/// Bytes of the ICMP header with the length that gets through.
+/// Bytes of the ICMP header with the length of a packet that the path carries.
 const HEADER: usize = 8;
-/// How much of a packet is quoted: as much as the shortest packet that every host takes has room for.
+/// The bytes of a packet that are quoted: as many as fit in the shortest packet that every host takes.
 const QUOTED_IPV4: usize = 576 - IPV4 - HEADER;
 const QUOTED_IPV6: usize = 1280 - IPV6 - HEADER;
-/// No IPv6 packet needs to be shorter.
+/// The least length that is told for IPv6, below which no packet needs to be.
 const LEAST_IPV6: usize = 1280;
 const TIME_TO_LIVE: u8 = 64;
 
-/// Writes the answer to a frame that is longer by `excess` than what gets through; `false` if it must have none.
+/// Writes the answer to a frame that is longer by `excess` than the path carries. Returns `false` if the frame must have
+/// no answer.
 pub(super) fn answer(out: &mut Frame, frame: &[u8], excess: usize) -> bool {
     let Some((ethertype, start)) = contents(frame) else { return false };
     if MacAddress(frame[..6].try_into().expect("six bytes")).is_multicast() {
@@ -45,7 +46,7 @@ pub(super) fn answer(out: &mut Frame, frame: &[u8], excess: usize) -> bool {
     }
 }
 
-/// What a frame carries, and where that begins.
+/// Returns the EtherType of a frame's contents, and where the contents begin.
 fn contents(frame: &[u8]) -> Option<(EtherType, usize)> {
     let mut at = ADDRESSES;
     loop {
@@ -66,7 +67,7 @@ fn fragmentation_needed(out: &mut Frame, packet: &[u8], longest: usize) -> bool 
     if !is_plain || !is_first || !is_one_host(&header[12..16]) || !is_one_host(&header[16..20]) {
         return false;
     }
-    // Echo and its reply are no errors.
+    // An echo request and an echo reply are no errors.
     if header[9] == ICMP && !matches!(packet[length], 0 | 8) {
         return false;
     }

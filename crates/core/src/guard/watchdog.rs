@@ -1,19 +1,20 @@
-//! Notices a session in which frames arrive and none comes out, or wait and none leaves (G-22).
+//! The watchdog: notices a session in which frames arrive and none is delivered, or wait and none leaves
+//! (G-22).
 //!
-//! No order of events of two sound guards leads there. Forged control frames do, and so would a fault of ours:
-//! the link would be dead while both ends say that it is well.
+//! No order of events of two correct guards leads there. Forged control frames do, and so would a fault of this
+//! program: the link would be dead while both ends report that it works.
 
 use crate::time::{Duration, Instant};
 
-/// How long nothing may move. Every wait of a line protocol is a tenth of it or less.
+/// The time for which no frame may move. Every wait of a line protocol is a tenth of it or less.
 const STUCK: Duration = Duration::from_ms(500);
-/// Fewer frames than these may be repetitions.
+/// The number of frames from which on arrivals count. Fewer may be repetitions.
 const ENOUGH: u64 = 8;
 
-/// What has moved so far.
+/// The frames that have moved so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Frames with contents that arrived in the session, by whatever became of them.
+    /// Frames with contents that arrived in the session, whatever their further fate.
     pub(super) arrived: u64,
     /// Frames that were handed to the LAN, or wait for it.
     pub(super) delivered: u64,
@@ -23,23 +24,23 @@ pub(super) struct Progress {
     pub(super) is_held: bool,
 }
 
-/// One end's watchdog.
+/// The watchdog of one end of a link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watchdog {
     seen: Progress,
-    /// Since when frames have arrived in vain.
+    /// The time since which frames have arrived and none was delivered.
     in_vain: Option<Instant>,
-    /// Since when frames have been held back.
+    /// The time since which frames have been held back.
     held: Option<Instant>,
 }
 
 impl Watchdog {
-    /// A session begins: what has moved before does not count.
+    /// Begins a session: frames that moved before do not count.
     pub(super) fn start_over(&mut self, progress: Progress) {
         *self = Self { seen: progress, ..Self::default() };
     }
 
-    /// Looks at what has moved; whether nothing has for too long.
+    /// Takes in the frames that have moved. Returns whether none has for too long.
     pub(super) fn is_stuck(&mut self, now: Instant, progress: Progress) -> bool {
         if progress.delivered != self.seen.delivered {
             self.seen.delivered = progress.delivered;
@@ -76,7 +77,7 @@ mod tests {
         assert!(!watchdog.is_stuck(at(499), arrived(100)));
         assert!(watchdog.is_stuck(at(500), arrived(100)));
         assert!(!watchdog.is_stuck(at(501), Progress { delivered: 1, ..arrived(101) }));
-        // Seven are too few to tell, however long ago.
+        // Seven frames are too few to tell, after any time.
         assert!(!watchdog.is_stuck(at(502), Progress { delivered: 1, ..arrived(102) }));
         assert!(!watchdog.is_stuck(at(9000), Progress { delivered: 1, ..arrived(108) }));
         assert!(watchdog.is_stuck(at(9001), Progress { delivered: 1, ..arrived(109) }));

@@ -1,66 +1,67 @@
 //! Whether the link carries our longest frames (G-32).
 //!
-//! A protected frame is longer than the one of the LAN. A link that drops it for its length, while it carries
-//! hellos, would be a black hole for full frames: both ends would say that they agree.
+//! A protected frame is longer than the frame of the LAN. A link that drops it for its length, while it carries
+//! hellos, would be a black hole for full frames: both ends would report that they agree.
 
 use crate::time::{Duration, Instant};
 
-/// How often a hello is as long as our longest frame while the peer has heard none, and once it has.
+/// The time between two hellos as long as our longest frame, while the peer has received none, and once it has.
 const TRY_INTERVAL: Duration = Duration::from_ms(200);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// So many long messages in a row are not lost by accident: after them the link counts as too narrow.
+/// The number of long messages in a row that are not lost by accident: after them the link counts as too narrow.
 const TRIES: u32 = 10;
-/// How long a long message counts: ten probes, so that a link that loses every second frame goes on being
+/// The time for which a long message counts: ten probes, so that a link that loses every second frame goes on being
 /// protected but for one time in a thousand.
 const MEMORY: Duration = Duration::from_secs(10);
 
 /// The shortest datagram that counts as carried, as QUIC has it (RFC 9000, section 14), with the local octets (RT-2).
 const LEAST: u16 = 1200 + 12;
-/// What is tried on a path below our longest frame: paths of 9000, 4096, 1500, 1492, 1480, 1450, 1420, 1400, 1380,
-/// 1340 and 1280 octets with the headers of IPv4 and UDP, and those with IPv6 near them (RT-11).
+/// The lengths that are tried on a path below our longest frame: paths of 9000, 4096, 1500, 1492, 1480, 1450, 1420,
+/// 1400, 1380, 1340 and 1280 octets with the headers of IPv4 and UDP, and those with IPv6 near them (RT-11).
 const LENGTHS: [u16; 12] = [8984, 4080, 1484, 1476, 1464, 1444, 1434, 1404, 1384, 1364, 1324, 1264];
-/// How often a length is tried once all were: the one that is carried and one of the others in turn.
+/// The time between two tries of a length once all were tried. The length that is carried and one of all lengths take
+/// turns.
 const SEARCH_INTERVAL: Duration = Duration::from_ms(500);
 
-/// One end's view of how long a frame the link carries, in both directions.
+/// The longest frame that the link carries, in both directions, as one end knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Width {
     /// The longest frame that we send; zero if none is longer than those of the LAN.
     needed: u16,
-    /// The longest message that the peer has heard from us of late, as it says.
+    /// The longest message that the peer has received from us lately, as the peer reports.
     carried: u16,
-    /// The longest message that we have heard from the peer, and when.
+    /// The longest message that we have received from the peer, and when.
     heard: Option<(u16, Instant)>,
     next_probe: Instant,
-    /// Long messages sent since the peer has heard none.
+    /// Long messages sent since the peer last reported one.
     tries: u32,
-    /// Whether other lengths than the longest are tried: how much a path carries is not known (RT-11).
+    /// Whether other lengths than the longest are tried, because the longest frame of a path is not known (RT-11).
     is_searching: bool,
 }
 
 impl Width {
-    /// Our longest frame is another from now on.
+    /// Sets our longest frame from now on.
     pub(super) fn need(&mut self, now: Instant, bytes: usize) {
         self.needed = u16::try_from(bytes).unwrap_or(u16::MAX);
         self.next_probe = now;
         self.tries = 0;
     }
 
-    /// The peer is another: nothing is known of what the link carries to it.
+    /// Forgets the lengths that the link carries, because the peer is another.
     pub(super) fn forget(&mut self, now: Instant) {
         let Self { needed, is_searching, .. } = *self;
         *self = Self { needed, is_searching, next_probe: now, ..Self::default() };
     }
 
-    /// A fresh message of so many bytes arrived, whose sender has heard `widest` from us. Whether the peer
-    /// should learn of it at once.
+    /// Takes in a fresh message of `bytes` bytes, whose sender has received `widest` from us. Returns whether the
+    /// peer should learn of its length at once.
     pub(super) fn hear(&mut self, now: Instant, bytes: usize, widest: u16) -> bool {
         let was_enough = self.is_enough();
         self.carried = widest;
         if self.is_enough() {
             self.tries = 0;
         } else if was_enough {
-            // What a stranger has heard from its former peer is no more than a rumour.
+            // A length that a stranger received from its former peer is no evidence about our frames.
             self.next_probe = now;
         }
         let bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
@@ -71,17 +72,17 @@ impl Width {
         bytes > before
     }
 
-    /// The longest message that we have heard from the peer of late.
+    /// Returns the longest message that we have received from the peer lately.
     pub(super) fn heard(&self, now: Instant) -> u16 {
         self.heard.filter(|(_, at)| now.saturating_since(*at) <= MEMORY).map_or(0, |(bytes, _)| bytes)
     }
 
-    /// Whether our longest frames come through, as far as the peer has said.
+    /// Whether our longest frames reach the peer, as far as the peer has reported.
     pub(super) fn is_enough(&self) -> bool {
         self.needed <= self.carried
     }
 
-    /// Whether long messages do not reach the peer, time and again.
+    /// Whether too many long messages in a row have not reached the peer.
     pub(super) fn is_too_narrow(&self) -> bool {
         self.tries > TRIES
     }
@@ -96,18 +97,18 @@ impl Width {
         self.is_enough() || self.tries as usize > self.lengths().count()
     }
 
-    /// The longest frame that a path is known to carry, with its seal.
+    /// Returns the longest frame that a path is known to carry, with its seal.
     pub(super) fn limit(&self) -> usize {
         usize::from(self.carried.max(LEAST))
     }
 
-    /// The lengths that are tried, ours first.
+    /// Returns the lengths that are tried, our longest frame first.
     fn lengths(&self) -> impl Iterator<Item = u16> {
         let needed = self.needed;
         core::iter::once(needed).chain(LENGTHS.into_iter().filter(move |length| *length < needed))
     }
 
-    /// The length that is tried in this turn.
+    /// Returns the length that is tried in this turn.
     fn searched(&mut self, now: Instant) -> usize {
         let turn = self.tries as usize;
         let count = self.lengths().count();
@@ -123,7 +124,7 @@ impl Width {
         self.lengths().nth(turn / 2 % count).map_or(0, usize::from)
     }
 
-    /// How long the next hello is to be at least.
+    /// Returns the least length of the next hello.
     pub(super) fn probe(&mut self, now: Instant) -> usize {
         if now < self.next_probe {
             return 0;
@@ -136,7 +137,7 @@ impl Width {
         usize::from(self.needed)
     }
 
-    /// Our longest frame, and the longest that the peer has heard of late.
+    /// Returns our longest frame, and the longest message that the peer has received lately.
     pub(super) fn needed_and_carried(&self) -> (u16, u16) {
         (self.needed, self.carried)
     }
@@ -188,7 +189,7 @@ mod tests {
         width.hear(at(51), 60, 83);
         assert!(!width.is_enough());
         assert_eq!((width.probe(at(52)), width.probe(at(251)), width.probe(at(252))), (1538, 0, 1538));
-        // Once: who says so again has been told.
+        // Only once: a peer that repeats the report has been told.
         width.hear(at(253), 60, 83);
         assert_eq!(width.probe(at(254)), 0);
     }
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(tried, [1546, 1484, 1476, 1464, 1444, 1434, 1404, 1384, 1364, 1324, 1264]);
         width.hear(at(560), 60, 1464);
         assert_eq!((width.limit(), width.is_searched()), (1464, false));
-        // From now on what is carried, and one of all, in turn.
+        // From now on the length that is carried, and one of all lengths, in turn.
         tried = (0..23).map(|turn| width.probe(at(600 + 500 * turn))).collect();
         assert!(width.is_searched());
         assert_eq!(tried.iter().filter(|length| **length == 1464).count(), 12);

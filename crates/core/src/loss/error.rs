@@ -1,25 +1,25 @@
-//! Why a loss model is refused: one line each, with the mend.
+//! The errors of loss models: one line each, with the remedy.
 
 use crate::probability::Probability;
 use thiserror::Error;
 
-/// A loss model that makes no sense, and how to write one that does.
+/// An invalid loss model, and how to write a valid one.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LossError {
-    /// A number outside [0, 1], or none at all.
+    /// A number outside [0, 1], or not a number.
     #[error("{name} {value} is not a probability: write a number from 0 to 1")]
     NotAProbability {
-        /// What the number stands for.
+        /// Name of the chance.
         name: &'static str,
-        /// The number.
+        /// The number given for the chance.
         value: f64,
     },
     /// A positive chance that integer comparison with 64 bits would distort.
     #[error("{name} {value:e} is too small to draw: write 0 or at least {FINEST:e}")]
     TooSmall {
-        /// What the number stands for.
+        /// Name of the chance.
         name: &'static str,
-        /// The number.
+        /// The number given for the chance.
         value: f64,
     },
     /// A positive chance that a 20-bit draw rounds down to never.
@@ -28,7 +28,7 @@ pub enum LossError {
     /// A chain that never leaves the state in which it starts.
     #[error("p and r are both 0, so the chain never changes state: use a plain loss rate instead")]
     ChainNeverMoves,
-    /// A state of a link in which it never is.
+    /// A mean length of zero for a state of a link.
     #[error(
         "a burst and the time between two of them last at least 1 ps each: write longer ones, or a plain loss rate"
     )]
@@ -44,10 +44,11 @@ pub enum LossError {
     EmptyTrace,
 }
 
-/// The smallest positive chance that is drawn: a 64-bit threshold holds it to better than 0.1 %.
+/// The smallest positive chance that is drawn: a 64-bit threshold represents it to better than 0.1
+/// %.
 const FINEST: f64 = 1e-16;
 
-/// The number `value`, which stands for `name`, as a probability.
+/// Returns the number `value` of the chance `name` as a probability.
 pub(super) fn chance(name: &'static str, value: f64) -> Result<Probability, LossError> {
     let chance = Probability::new(value).ok_or(LossError::NotAProbability { name, value })?;
     if value > 0.0 && value < FINEST {

@@ -1,9 +1,9 @@
 //! Bursts that last a time, whether frames pass or not: a link that is clear or faded, in turn.
 //!
-//! A visit to either state has an exponential length: the Gilbert-Elliott chain in continuous time (E. N. Gilbert 1960;
-//! radio links: H. S. Wang and N. Moayeri 1995). A frame is lost if the link is faded when the frame begins to leave. So the
-//! share of frames that are lost is the share of time that is faded, at any load; how many frames a fade takes follows from
-//! the traffic.
+//! A visit to either state has an exponential length: the Gilbert-Elliott chain in continuous time (E. N. Gilbert 1960; radio
+//! links: H. S. Wang and N. Moayeri 1995). A frame is lost if the link is faded when the frame begins to leave. So the share of
+//! frames that are lost is the share of time that is faded, at any load. The number of frames in a fade follows from the
+//! traffic.
 //!
 //! ```text
 //!             1 / clear
@@ -19,22 +19,22 @@ use crate::probability::Probability;
 use crate::rng::{RngCore, uniform};
 use crate::time::{Duration, Instant};
 
-/// How long a link is clear and how long it is faded, in the mean.
+/// The mean times for which a link is clear and for which it is faded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fades {
     clear: Duration,
     fade: Duration,
 }
 
-/// Changes of state that are drawn one by one between two frames. What lies behind them is drawn at once, by the chance
-/// of the state: a bound on the work of one frame behind a long idle time.
+/// The most changes of state that are drawn one by one between two frames. Later changes are drawn at once, by the chance of
+/// the state, which bounds the work for one frame behind a long idle time.
 const VISITS_MAX: u32 = 4096;
 
 impl Fades {
-    /// Fades of this mean length, with this mean time between them.
+    /// Returns fades of this mean length, with this mean time between them.
     ///
     /// # Errors
-    /// If either takes no time.
+    /// If a fade, or the time between two fades, takes no time.
     pub fn new(clear: Duration, fade: Duration) -> Result<Self, LossError> {
         if clear == Duration::ZERO || fade == Duration::ZERO {
             return Err(LossError::NoTime);
@@ -42,24 +42,24 @@ impl Fades {
         Ok(Self { clear, fade })
     }
 
-    /// The mean length of a fade.
+    /// Returns the mean length of a fade.
     pub const fn fade(&self) -> Duration {
         self.fade
     }
 
-    /// The mean time between two fades.
+    /// Returns the mean time between two fades.
     pub const fn clear(&self) -> Duration {
         self.clear
     }
 
-    /// The share of time that is faded, and so of frames that are lost, in the long run.
+    /// Returns the share of time that is faded, and so of frames that are lost, in the long run.
     pub fn mean_loss_rate(&self) -> f64 {
         let (clear, fade) = (self.clear.as_secs_f64(), self.fade.as_secs_f64());
         fade / (clear + fade)
     }
 
-    /// The chain that frames meet of which one begins every `spacing`. It is exact: the states that they find are a Markov
-    /// chain.
+    /// Returns the chain that frames meet if one frame begins every `spacing`. It is exact: the states that the frames find are
+    /// a Markov chain.
     pub fn chain(&self, spacing: Duration) -> GilbertElliott {
         let moved = self.moved(spacing);
         let share = self.mean_loss_rate();
@@ -67,14 +67,14 @@ impl Fades {
         GilbertElliott::of_fades(chance(share * moved), chance((1.0 - share) * moved))
     }
 
-    /// How far the state is forgotten after a time: 0 at once, 1 for good.
+    /// Returns how far the state is forgotten after a time: 0 at once, 1 in the limit.
     fn moved(&self, time: Duration) -> f64 {
         let (clear, fade) = (self.clear.as_secs_f64(), self.fade.as_secs_f64());
         -libm::expm1(-time.as_secs_f64() * (1.0 / clear + 1.0 / fade))
     }
 }
 
-/// A link with fades, at work: it knows how long the present visit still lasts.
+/// A link with fades, running: its present state, and when the present visit ends.
 #[derive(Clone, Debug)]
 pub(super) struct Fading {
     model: Fades,
@@ -83,7 +83,7 @@ pub(super) struct Fading {
 }
 
 impl Fading {
-    /// Starts in the stationary state when the clock does: what fades when does not depend on the traffic.
+    /// Returns a link in the stationary state at time zero. The times of the fades do not depend on the traffic.
     pub(super) fn new(model: Fades, rng: &mut impl RngCore) -> Self {
         let is_faded = uniform(rng) < model.mean_loss_rate();
         let mut fading = Self { model, is_faded, until: Instant::ZERO };
@@ -106,7 +106,7 @@ impl Fading {
         self.is_faded
     }
 
-    /// Draws the state at `now` from that at the end of the last visit. The rest of a visit is as long as a whole one.
+    /// Draws the state at `now` from that at the end of the last visit. The rest of a visit is distributed as a whole one.
     fn leap(&mut self, now: Instant, rng: &mut impl RngCore) {
         let share = self.model.mean_loss_rate();
         let leaves = if self.is_faded { 1.0 - share } else { share } * self.model.moved(now - self.until);
@@ -114,12 +114,12 @@ impl Fading {
         self.until = self.end_of_visit(now, rng);
     }
 
-    /// When a visit to the present state ends that is under way at `now`.
+    /// Returns when a visit to the present state ends that is under way at `now`.
     fn end_of_visit(&self, now: Instant, rng: &mut impl RngCore) -> Instant {
         let mean = if self.is_faded { self.model.fade } else { self.model.clear };
         // Uniform on (0, 1]: the logarithm of zero diverges.
         let length = -libm::log(1.0 - uniform(rng)) * mean.as_ps() as f64;
-        // At least a picosecond, so that time goes on. A cast saturates.
+        // At least a picosecond, so that time advances. A cast saturates.
         now.saturating_add(Duration::from_ps((libm::round(length) as u64).max(1)))
     }
 }
@@ -141,7 +141,7 @@ mod tests {
         LossProcess::new(&LossModel::Fades(model), Streams::new(seed).stream("link/0/loss"))
     }
 
-    /// Which of so many frames are lost of which one begins every `spacing`.
+    /// Returns which of `frames` frames are lost if one frame begins every `spacing`.
     fn lost(model: Fades, seed: u64, spacing: Duration, frames: u64) -> Vec<bool> {
         let mut process = process(model, seed);
         (0..frames).map(|frame| process.is_lost_at(Instant::ZERO + spacing * frame, 1518)).collect()
@@ -170,7 +170,7 @@ mod tests {
             assert!((mean - 1.0 / r).abs() < 4.0 * error, "{slots}: mean burst {mean} frames, 1/{r}");
             per_burst.push(mean);
         }
-        // Twice the distance halves the frames of a burst, but for the fades that no frame meets: 20.9, 10.7, 2.6.
+        // Twice the distance halves the frames of a burst, except for the fades that no frame meets: 20.9, 10.7, 2.6.
         assert!((per_burst[0] / per_burst[1] - 2.0).abs() < 0.1, "{per_burst:?}");
     }
 
@@ -221,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        /// What fades when is a property of the link: frames that others see do not change what a frame meets.
+        /// The times of fades are a property of the link: frames that others see do not change whether a frame is lost.
         #[test]
         fn traffic_does_not_change_the_fades(
             seed in any::<u64>(),

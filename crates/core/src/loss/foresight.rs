@@ -1,8 +1,8 @@
-//! The chance that a chain loses a frame if it is known that certain later ones are lost (RARE-12).
+//! The chance that a chain loses a frame if it is known that certain later frames are lost (RARE-12).
 //!
-//! A backward recursion over the frames up to the last of those: how likely the chain is to lose them all,
-//! from each state. With the chance of the states now, given all losses so far, Bayes' rule gives the chance of a
-//! loss now. It steers, and decides nothing.
+//! A backward recursion over the frames up to the last of those later frames gives the chance that the chain loses
+//! them all, from each state. With the chances of the present states, given all losses so far, Bayes' rule gives
+//! the chance of a loss now. This chance steers the draws, and decides no loss.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,26 +15,26 @@ pub(super) struct States {
 }
 
 impl States {
-    /// A figure of the states after the chain's step, by the state before it.
+    /// Returns a figure of the states after the chain's step, by the state before the step.
     pub(super) fn before_step(&self, [good, bad]: [f64; 2]) -> [f64; 2] {
         let [out, back] = self.leaves;
         [(1.0 - out) * good + out * bad, back * good + (1.0 - back) * bad]
     }
 }
 
-/// What is expected of the frames to come.
+/// The frames to come that are expected to be lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Foresight {
     states: States,
-    /// For each frame to come, and by the state in which it is sent, how likely those behind it are to be lost;
-    /// each but for a factor.
+    /// For each frame to come, and for each state in which it is sent, the chance that the expected losses behind
+    /// it happen; each except for a factor.
     behind: Vec<[f64; 2]>,
-    /// How many of them have gone.
+    /// How many of these frames have passed.
     gone: usize,
 }
 
 impl Foresight {
-    /// Of frames that are lost at `places` from now on, in ascending order.
+    /// Returns the foresight for frames that are lost at `places` from now on, in ascending order.
     pub(super) fn new(states: States, places: &[u32]) -> Self {
         let frames = places.last().map_or(0, |&last| last as usize + 1);
         let mut lost = vec![false; frames];
@@ -48,15 +48,15 @@ impl Foresight {
             } else {
                 chances
             };
-            // Only their ratio counts, and many of them would underflow.
+            // Only the ratio of the two counts, and products of many chances would underflow.
             let larger = good.max(bad);
             ahead = if larger > 0.0 { [good / larger, bad / larger] } else { [1.0; 2] };
         }
         Self { states, behind, gone: 0 }
     }
 
-    /// The chance that the next frame is lost, in the good and the bad state with these chances; 0 when nothing is
-    /// expected any more.
+    /// Returns the chance that the next frame is lost, if the chances of the good and the bad state are `shares`;
+    /// 0 when no loss is expected any more.
     pub(super) fn loss(&self, shares: [f64; 2]) -> f64 {
         let Some(behind) = self.behind.get(self.gone) else { return 0.0 };
         let all = shares[0] * behind[0] + shares[1] * behind[1];
@@ -65,7 +65,7 @@ impl Foresight {
         if all > 0.0 { lost / all } else { 0.0 }
     }
 
-    /// A frame has gone.
+    /// Takes note that a frame has passed.
     pub(super) const fn pass(&mut self) {
         self.gone += 1;
     }
@@ -77,7 +77,7 @@ mod tests {
 
     const CHAIN: States = States { loses: [0.01, 0.6], leaves: [0.02, 0.3] };
 
-    /// The chance of these losses and survivals, `None` standing for either.
+    /// Returns the chance of these losses and survivals, `None` standing for either.
     fn chance(shares: [f64; 2], frames: &[Option<bool>]) -> f64 {
         let mut behind = [1.0; 2];
         for frame in frames.iter().rev() {
@@ -102,7 +102,7 @@ mod tests {
         assert!((foresight.loss(shares) - expected).abs() < 1e-12);
     }
 
-    // RARE-12: behind the last of them nothing is expected.
+    // RARE-12: behind the last place no loss is expected.
     #[test]
     fn nothing_is_expected_for_ever() {
         let mut foresight = Foresight::new(CHAIN, &[0]);

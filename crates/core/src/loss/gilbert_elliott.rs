@@ -19,16 +19,16 @@ use crate::rng::{RngCore, uniform};
 /// The four chances of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GilbertElliott {
-    /// From good to bad, a frame.
+    /// Chance to go from good to bad, a frame.
     p: Probability,
-    /// From bad to good, a frame.
+    /// Chance to go from bad to good, a frame.
     r: Probability,
     loss_good: Probability,
     loss_bad: Probability,
 }
 
 impl GilbertElliott {
-    /// A chain that goes bad with chance `p` a frame and recovers with chance `r`.
+    /// Returns a chain that goes bad with chance `p` a frame and recovers with chance `r`.
     ///
     /// # Errors
     /// If an argument is no probability, or `p` and `r` are both zero.
@@ -45,27 +45,28 @@ impl GilbertElliott {
         Ok(chain)
     }
 
-    /// The chain that loses every frame of its bad state, with these chances, one of which is above zero at least.
+    /// Returns the chain that loses every frame of its bad state, with these chances, of which at least one is
+    /// above zero.
     pub(super) const fn of_fades(p: Probability, r: Probability) -> Self {
         Self { p, r, loss_good: Probability::NEVER, loss_bad: Probability::ALWAYS }
     }
 
-    /// The chance a frame to go from good to bad.
+    /// Returns the chance a frame to go from good to bad.
     pub const fn p(&self) -> Probability {
         self.p
     }
 
-    /// The chance a frame to go from bad to good.
+    /// Returns the chance a frame to go from bad to good.
     pub const fn r(&self) -> Probability {
         self.r
     }
 
-    /// The chance to lose a frame in the good state.
+    /// Returns the chance to lose a frame in the good state.
     pub const fn loss_good(&self) -> Probability {
         self.loss_good
     }
 
-    /// The chance to lose a frame in the bad state.
+    /// Returns the chance to lose a frame in the bad state.
     pub const fn loss_bad(&self) -> Probability {
         self.loss_bad
     }
@@ -75,19 +76,19 @@ impl GilbertElliott {
         Self { p: often, ..*self }
     }
 
-    /// The share of time spent in the bad state.
+    /// Returns the share of time spent in the bad state.
     pub fn share_bad(&self) -> f64 {
         self.p.as_f64() / (self.p.as_f64() + self.r.as_f64())
     }
 
-    /// The share of frames lost in the long run.
+    /// Returns the share of frames lost in the long run.
     pub fn mean_loss_rate(&self) -> f64 {
         let bad = self.share_bad();
         (1.0 - bad) * self.loss_good.as_f64() + bad * self.loss_bad.as_f64()
     }
 }
 
-/// The chain at work: it knows how long the present visit still lasts.
+/// A running chain: its present state, and how many frames the present visit still lasts.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     model: GilbertElliott,
@@ -95,12 +96,12 @@ pub(super) struct Chain {
     frames_left: u64,
 }
 
-/// Visits looked through for a loss before a run is handed out without one: a bound on the work of
+/// The number of visits that are searched for a loss before a run is returned without one: a bound on the work of
 /// one draw when losses are much rarer than changes of state.
 const VISITS_MAX: u32 = 64;
 
 impl Chain {
-    /// Starts in the stationary state, so that there is no warm-up.
+    /// Returns a chain in the stationary state, so that there is no warm-up.
     pub(super) fn new(model: GilbertElliott, rng: &mut impl RngCore) -> Self {
         let is_bad = uniform(rng) < model.share_bad();
         let mut chain = Self { model, is_bad, frames_left: 0 };
@@ -108,12 +109,12 @@ impl Chain {
         chain
     }
 
-    /// The law.
+    /// Returns the law of the chain.
     pub(super) const fn model(&self) -> &GilbertElliott {
         &self.model
     }
 
-    /// Frames that pass before the next loss, or before the search for one was given up.
+    /// Returns the frames that pass before the next loss, or before the search for one was given up.
     pub(super) fn next_run(&mut self, rng: &mut impl RngCore) -> Run {
         let mut clear = 0u64;
         for _ in 0..VISITS_MAX {
@@ -129,13 +130,13 @@ impl Chain {
         Run { clear, ends_in_loss: false }
     }
 
-    /// The length of a visit to the present state: at least one frame, for the chain steps after it.
+    /// Draws the length of a visit to the present state: at least one frame, because the chain steps after it.
     fn visit(&self, rng: &mut impl RngCore) -> u64 {
         let leave = if self.is_bad { self.model.r } else { self.model.p };
         leave.failures_before_success(rng).saturating_add(1)
     }
 
-    /// The chance to lose a frame in the present state.
+    /// Returns the chance to lose a frame in the present state.
     fn loss(&self) -> Probability {
         if self.is_bad { self.model.loss_bad } else { self.model.loss_good }
     }
@@ -147,7 +148,7 @@ mod tests {
     use crate::loss::{LossModel, LossProcess};
     use crate::rng::Streams;
 
-    /// Frames, losses and bursts (maximal runs of losses) of one process.
+    /// Counts losses and bursts (maximal runs of losses) of one process.
     fn count(model: &LossModel, frames: u64) -> (u64, u64) {
         let mut process = LossProcess::new(model, Streams::new(11).stream("chain"));
         let (mut losses, mut bursts, mut before) = (0, 0, false);
@@ -187,7 +188,7 @@ mod tests {
         let model = LossModel::gilbert_elliott(p, r, good, bad).unwrap();
         let (losses, _) = count(&model, frames);
         let (mean, share, q) = (model.mean_loss_rate(1518), p / (p + r), 1.0 - p - r);
-        // Bernoulli noise plus the noise of the state, which is correlated from frame to frame.
+        // The variance is Bernoulli noise plus the noise of the state, which is correlated from frame to frame.
         let state = share * (1.0 - share) * (bad - good) * (bad - good);
         let variance = mean * (1.0 - mean) + 2.0 * state * q / (1.0 - q);
         let sigma = libm::sqrt(frames as f64 * variance);

@@ -1,4 +1,4 @@
-//! What a protection is set up for: how often frames are lost, and whether losses come together.
+//! The law of losses for which a protection is set up: the loss rate, and whether losses come in bursts.
 
 use super::{GilbertElliott, LossModel, Positions};
 use crate::units::{BitRate, Bytes};
@@ -6,17 +6,17 @@ use crate::units::{BitRate, Bytes};
 /// Octets before and behind a frame on an Ethernet line: preamble, start delimiter and gap.
 const PREAMBLE_AND_GAP: u64 = 20;
 
-/// The law of the losses as far as a protection goes by it.
+/// The law of the losses, in the detail that a protection uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossLaw {
-    /// Each frame is lost on its own with this chance.
+    /// Each frame is lost independently with this chance.
     Independent(f64),
     /// Losses come in bursts.
     Bursts(GilbertElliott),
 }
 
 impl LossLaw {
-    /// The share of frames lost in the long run.
+    /// Returns the share of frames lost in the long run.
     pub fn rate(&self) -> f64 {
         match self {
             Self::Independent(rate) => *rate,
@@ -32,10 +32,10 @@ impl From<f64> for LossLaw {
 }
 
 impl LossModel {
-    /// The law for frames of `frame_bytes` (FCS included) that follow each other at `rate`.
+    /// Returns the law for frames of `frame_bytes` (FCS included) that follow each other at `rate`.
     ///
-    /// Fades, which go by time, count as the chain that such frames meet. A trace counts as the chain with its share of losses and its mean burst. A finite list of positions
-    /// loses nothing in the long run.
+    /// Fades, which go by time, count as the chain that these frames meet. A trace counts as the chain with its share of losses
+    /// and its mean burst. A finite list of positions loses nothing in the long run.
     pub fn law(&self, frame_bytes: u32, rate: BitRate) -> LossLaw {
         match self {
             Self::Fades(fades) => {
@@ -48,7 +48,7 @@ impl LossModel {
     }
 }
 
-/// The chain that loses every frame of its bad state, with the bursts of `positions`.
+/// Returns the chain that loses every frame of its bad state, with the bursts of `positions`.
 fn of_trace(positions: &Positions) -> LossLaw {
     let rate = positions.mean_loss_rate();
     let (lost, Some(period)) = (positions.lost(), positions.period()) else { return rate.into() };

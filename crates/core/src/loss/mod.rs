@@ -1,6 +1,6 @@
 //! The processes by which a link corrupts frames.
 //!
-//! A [`LossModel`] says which law holds on one direction of a link; a [`LossProcess`] is that law
+//! A [`LossModel`] is the law of the losses on one direction of a link. A [`LossProcess`] is that law
 //! running on a random stream of its own. Corruption is the only loss here: a queue that overflows
 //! belongs to the switch that owns the queue.
 
@@ -31,17 +31,17 @@ use crate::time::Duration;
 use alloc::vec::Vec;
 use error::chance;
 
-/// Which frames one direction of a link corrupts.
+/// The frames that one direction of a link corrupts.
 ///
 /// The constructors check their arguments, and every payload can only hold checked values. A
-/// [`LossSpec`] is the same as it stands in JSON.
+/// [`LossSpec`] is the form of a model in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LossModel {
     /// A clean link.
     None,
     /// Every frame is lost with the same chance, independently.
     Bernoulli(Probability),
-    /// Independent losses with the chance rounded down to a multiple of 2^-20, as a switch draws it.
+    /// Independent losses with the chance rounded down to a multiple of 2^-20, as a switch draws them.
     Quantised(Quantised),
     /// Every *bit* is flipped with the same chance: long frames are lost more often.
     BitErrorRate(Probability),
@@ -56,7 +56,7 @@ pub enum LossModel {
 }
 
 impl LossModel {
-    /// Independent losses of chance `p` a frame; zero gives a clean link.
+    /// Returns independent losses of chance `p` a frame; zero gives a clean link.
     ///
     /// # Errors
     /// If `p` is no probability, or too small to draw faithfully.
@@ -65,8 +65,8 @@ impl LossModel {
         Ok(if p.is_never() { Self::None } else { Self::Bernoulli(p) })
     }
 
-    /// Independent losses of chance floor(`p` * 2^20) / 2^20 a frame, as LinkGuardian's artifact
-    /// draws them.
+    /// Returns independent losses of chance floor(`p` * 2^20) / 2^20 a frame, as LinkGuardian's
+    /// artifact draws them.
     ///
     /// # Errors
     /// If `p` is no probability, or positive and below 2^-20.
@@ -74,7 +74,7 @@ impl LossModel {
         Quantised::new(p).map(Self::Quantised)
     }
 
-    /// Independent bit errors of chance `ber` a bit.
+    /// Returns independent bit errors of chance `ber` a bit.
     ///
     /// # Errors
     /// If `ber` is no probability, or too small to draw faithfully.
@@ -82,8 +82,8 @@ impl LossModel {
         chance("bit error rate", ber).map(Self::BitErrorRate)
     }
 
-    /// The Gilbert-Elliott chain: good to bad with chance `p` a frame, back with chance `r`; frames
-    /// are lost with chance `loss_good` in the good state and `loss_bad` in the bad one.
+    /// Returns the Gilbert-Elliott chain: good to bad with chance `p` a frame, back with chance `r`;
+    /// frames are lost with chance `loss_good` in the good state and `loss_bad` in the bad one.
     ///
     /// # Errors
     /// If an argument is no probability, or `p` and `r` are both zero.
@@ -91,15 +91,16 @@ impl LossModel {
         GilbertElliott::new(p, r, loss_good, loss_bad).map(Self::GilbertElliott)
     }
 
-    /// Fades of this mean length, with this mean time between them; a frame that begins in one is lost.
+    /// Returns fades of this mean length, with this mean time between them; a frame that begins in a
+    /// fade is lost.
     ///
     /// # Errors
-    /// If either takes no time.
+    /// If a fade, or the time between two fades, takes no time.
     pub fn fades(clear: Duration, fade: Duration) -> Result<Self, LossError> {
         Fades::new(clear, fade).map(Self::Fades)
     }
 
-    /// Loses exactly the frames at `positions`, counted from zero, in any order of writing.
+    /// Returns losses of exactly the frames at `positions`, counted from zero, in any order of writing.
     ///
     /// # Errors
     /// If there is no position, or one is given twice.
@@ -107,7 +108,7 @@ impl LossModel {
         Positions::at(positions).map(Self::At)
     }
 
-    /// Repeats the recorded sequence `lost`, one flag a frame.
+    /// Returns losses that repeat the recorded sequence `lost`, one flag a frame.
     ///
     /// # Errors
     /// If the sequence is empty.
@@ -115,7 +116,8 @@ impl LossModel {
         Positions::trace(lost).map(Self::Trace)
     }
 
-    /// The share of frames of `frame_bytes` (FCS included) that this link loses in the long run.
+    /// Returns the share of frames of `frame_bytes` (FCS included) that this link loses in the long
+    /// run.
     ///
     /// A finite list of positions loses nothing in the long run.
     pub fn mean_loss_rate(&self, frame_bytes: u32) -> f64 {
@@ -134,7 +136,7 @@ impl LossModel {
 /// Bits in a byte of a frame.
 const BITS_PER_BYTE: u64 = 8;
 
-/// The chance that at least one of `trials` independent events of chance `p` happens.
+/// Returns the chance that at least one of `trials` independent events of chance `p` happens.
 fn any_of(trials: u64, p: Probability) -> f64 {
     if p.is_always() {
         return if trials > 0 { 1.0 } else { 0.0 };

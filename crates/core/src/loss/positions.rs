@@ -5,19 +5,21 @@ use super::run::Run;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Sorted positions of the lost frames, counted from zero. Shared: a process a trial costs nothing.
+/// Sorted positions of the lost frames, counted from zero. They are shared, so that a process for each
+/// trial copies nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positions {
     lost: Arc<[u64]>,
-    /// Frames after which the positions start again, if they do.
+    /// Frames after which the positions start again, if they repeat.
     period: Option<u64>,
-    /// Runs of lost frames in a period; one that goes over its end counts once. Counted beforehand, since a
-    /// live link asks for its law while frames pass. Zero where nothing or everything is lost.
+    /// Runs of lost frames in a period; a run that goes over its end counts once. They are counted
+    /// beforehand, because a live link asks for its law while frames pass. Zero where no frame or every
+    /// frame is lost.
     bursts: u64,
 }
 
 impl Positions {
-    /// The frames at `positions`, once.
+    /// Returns losses of the frames at `positions`, once.
     ///
     /// # Errors
     /// If there is no position, or one is given twice.
@@ -32,7 +34,7 @@ impl Positions {
         Ok(Self { lost: positions.into(), period: None, bursts: 0 })
     }
 
-    /// The frames whose flag in `lost` is set, over and over.
+    /// Returns losses of the frames whose flag in `lost` is set, over and over.
     ///
     /// # Errors
     /// If the sequence is empty.
@@ -46,22 +48,23 @@ impl Positions {
         Ok(Self { lost: positions.collect(), period: Some(lost.len() as u64), bursts })
     }
 
-    /// The positions, ascending; of a trace, those of its first pass.
+    /// Returns the positions, ascending; of a trace, those of its first pass.
     pub fn lost(&self) -> &[u64] {
         &self.lost
     }
 
-    /// Frames after which the positions repeat, or `None` if they do not.
+    /// Returns the frames after which the positions repeat, or `None` if they do not.
     pub const fn period(&self) -> Option<u64> {
         self.period
     }
 
-    /// Runs of lost frames in a period, as if the periods went on in a circle; zero of a list that ends.
+    /// Returns the runs of lost frames in a period, as if the periods went on in a circle; zero of a list
+    /// that ends.
     pub const fn bursts(&self) -> u64 {
         self.bursts
     }
 
-    /// The share of frames lost in the long run: zero unless the positions repeat.
+    /// Returns the share of frames lost in the long run: zero unless the positions repeat.
     pub fn mean_loss_rate(&self) -> f64 {
         self.period.map_or(0.0, |period| self.lost.len() as f64 / period as f64)
     }
@@ -82,7 +85,7 @@ impl Cursor {
         Self { positions, next: 0, frame: 0 }
     }
 
-    /// Frames that pass before the next loss.
+    /// Returns the frames that pass before the next loss.
     pub(super) fn next_run(&mut self) -> Run {
         let Some(&lost) = self.positions.lost.get(self.next) else { return self.next_pass() };
         let clear = lost - self.frame;
@@ -91,7 +94,7 @@ impl Cursor {
         Run { clear, ends_in_loss: true }
     }
 
-    /// The rest of this pass, or all of the future if there is no other.
+    /// Returns the rest of this pass, or all of the future if no other pass follows.
     fn next_pass(&mut self) -> Run {
         let Some(period) = self.positions.period else { return Run::FOREVER };
         let clear = period - self.frame;
@@ -108,7 +111,7 @@ mod tests {
     use alloc::vec;
     use proptest::prelude::*;
 
-    /// The positions, among the first `frames`, that the model loses.
+    /// Returns the positions, among the first `frames`, that the model loses.
     fn lost(model: &LossModel, frames: u64) -> Vec<u64> {
         let mut process = LossProcess::new(model, Streams::new(1).stream("positions"));
         (0..frames).filter(|_| process.is_lost(1518)).collect()

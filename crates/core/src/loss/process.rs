@@ -1,8 +1,8 @@
-//! A loss model at work: a countdown to the next loss instead of a draw a frame.
+//! A running loss model: a countdown to the next loss instead of a draw a frame.
 //!
-//! Every law is a sequence of *runs*: so much passes, then (usually) a frame is lost. The unit of a
-//! run is a frame, or a bit where the law is a bit error rate; a geometric law has no memory, so a
-//! fresh run may start after the frame that an error hit.
+//! Every law is a sequence of *runs*: a number of units passes, then (usually) a frame is lost. The unit of a run is a frame, or
+//! a bit where the law is a bit error rate. A geometric law has no memory, so a fresh run may start after the frame that an error
+//! hit.
 
 use super::fades::Fading;
 use super::gilbert_elliott::Chain;
@@ -23,23 +23,23 @@ use alloc::boxed::Box;
 pub struct LossProcess {
     /// Units that are certain to pass.
     clear: u64,
-    /// Units of a frame: so many, and so many for each of its bytes. Both zero on a clean link.
+    /// Units of a frame: a number for each frame, and a number for each of its bytes. Both are zero on a clean link.
     per_frame: u64,
     per_byte: u64,
-    /// Whether the frame that does not fit in `clear` is lost, or only the end of what is known.
+    /// Whether the frame that does not fit in `clear` is lost. If not, only the known run ends there.
     ends_in_loss: bool,
     law: Law,
     rng: Stream,
 }
 
-/// How runs are made.
+/// The law by which runs are made.
 #[derive(Clone, Debug)]
 enum Law {
     Clean,
     Geometric(Probability),
     Chain(Chain),
     Positions(Cursor),
-    /// Decided frame by frame, by when each begins: its runs are empty.
+    /// Decided frame by frame, by the time at which each frame begins: its runs are empty.
     Fading(Fading),
     /// Decided frame by frame: its runs are empty.
     Steered(Box<Steered>),
@@ -58,7 +58,7 @@ impl Law {
 }
 
 impl LossProcess {
-    /// Starts `model` on a random stream of its own.
+    /// Returns a process of `model` on a random stream of its own.
     pub fn new(model: &LossModel, mut rng: Stream) -> Self {
         let law = match model {
             LossModel::None => Law::Clean,
@@ -80,10 +80,10 @@ impl LossProcess {
         process
     }
 
-    /// Whether the link corrupts the next frame, one of `frame_bytes`, whose law does not go by time.
+    /// Whether the link corrupts the next frame, one of `frame_bytes`, under a law that does not go by time.
     ///
     /// # Panics
-    /// If it does: [`is_lost_at`](Self::is_lost_at) says when.
+    /// If the law goes by time: [`is_lost_at`](Self::is_lost_at) takes the time.
     #[inline]
     pub fn is_lost(&mut self, frame_bytes: u32) -> bool {
         self.is_lost_at(Instant::NEVER, frame_bytes)
@@ -95,7 +95,8 @@ impl LossProcess {
         self.is_lost_with(now, frame_bytes, || Stake::Nothing)
     }
 
-    /// Whether the link corrupts the next frame, on which `stake` hangs. Only a steered process asks for that.
+    /// Whether the link corrupts the next frame, whose role for the protection is `stake`. Only a steered process asks for the
+    /// stake.
     #[inline]
     pub fn is_lost_with(&mut self, now: Instant, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
         let units = self.units(frame_bytes);
@@ -113,12 +114,11 @@ impl LossProcess {
         }
     }
 
-    /// Steers the losses from now on, by a random stream of their own; a clean direction stays clean. `None`,
-    /// and nothing has changed, if the law cannot be steered: it is a list of frames, goes by time, or remembers a
-    /// loss for thousands of frames.
+    /// Steers the losses from now on, by a random stream of their own; a clean direction stays clean. Returns `None`, and changes
+    /// nothing, if the law cannot be steered: it is a list of frames, goes by time, or remembers a loss for thousands of frames.
     ///
     /// # Panics
-    /// If they are steered already.
+    /// If the losses are steered already.
     pub fn steer(&mut self, aim: Aim, rng: Stream) -> Option<()> {
         let steered = match &self.law {
             Law::Clean => return Some(()),
@@ -132,8 +132,8 @@ impl LossProcess {
         Some(())
     }
 
-    /// How losses follow each other; `None` where they cannot be steered. Of a clean direction as of
-    /// independent ones.
+    /// Returns how losses follow each other; `None` where they cannot be steered. A clean direction has the bursts of independent
+    /// losses.
     pub fn bursts(&self) -> Option<Bursts> {
         match &self.law {
             Law::Clean | Law::Geometric(_) => Some(Bursts { hold: 0, mean_losses: 1.0 }),
@@ -155,17 +155,17 @@ impl LossProcess {
         Some(Self::new(&model, rng))
     }
 
-    /// Whether nothing is ever lost.
+    /// Whether no frame is ever lost.
     pub const fn is_clean(&self) -> bool {
         matches!(self.law, Law::Clean)
     }
 
-    /// What steers the losses, if anything does.
+    /// Returns the steered process, if the losses are steered.
     pub fn steered(&mut self) -> Option<&mut Steered> {
         if let Law::Steered(steered) = &mut self.law { Some(steered) } else { None }
     }
 
-    /// How many frames of `frame_bytes` are certain to pass from here on: a driver may skip them.
+    /// Returns how many frames of `frame_bytes` are certain to pass from here on: a driver may skip them.
     ///
     /// A lower bound: the frame after them is usually, not always, a lost one.
     #[inline]
@@ -188,32 +188,32 @@ impl LossProcess {
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
-    /// Whether so many frames, of `bytes` together, are certain to pass.
+    /// Whether `frames` frames, of `bytes` together, are certain to pass.
     pub const fn is_clear(&self, frames: u64, bytes: u64) -> bool {
         self.units_of(frames, bytes) <= self.clear
     }
 
-    /// Lets so many frames pass, of `bytes` together: as [`LossProcess::is_lost`] of each.
+    /// Lets `frames` frames pass, of `bytes` together. Equals [`LossProcess::is_lost`] of each.
     ///
     /// # Panics
-    /// Unless [`LossProcess::is_clear`] says that they do.
+    /// Unless [`LossProcess::is_clear`] is true of them.
     pub fn skip_all(&mut self, frames: u64, bytes: u64) {
         let rest = self.clear.checked_sub(self.units_of(frames, bytes));
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
-    /// The size of frames in the law's unit.
+    /// Returns the size of frames in the law's unit.
     const fn units_of(&self, frames: u64, bytes: u64) -> u64 {
         (self.per_frame * frames).saturating_add(self.per_byte.saturating_mul(bytes))
     }
 
-    /// The size of a frame in the law's unit.
+    /// Returns the size of a frame in the law's unit.
     #[inline]
     fn units(&self, frame_bytes: u32) -> u64 {
         self.per_frame + self.per_byte * u64::from(frame_bytes)
     }
 
-    /// A frame of `units` meets the end of the run: it is lost, or the next run decides.
+    /// Decides about a frame of `units` that meets the end of the run: it is lost, or the next run decides.
     #[inline(never)]
     fn end_run(&mut self, units: u64) -> bool {
         loop {
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    // RARE-14: a burst in a hundred frames, of two losses each; and losses as often.
+    // RARE-14: a burst in a hundred frames, of two losses each; and single losses once in a hundred frames.
     #[test]
     fn hastened_losses_come_as_bursts_of_the_law() {
         let bursts = LossModel::gilbert_elliott(1e-9, 0.5, 0.0, 1.0).unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Skipping certain survivors is the same as offering them one by one.
+        /// Skipping certain survivors equals offering them one by one.
         #[test]
         fn skipping_equals_offering(
             model in any_model(),
@@ -376,7 +376,7 @@ mod tests {
             let mut skipping = process(&model, seed);
             let mut offering = skipping.clone();
             for (now, (draw, frame_bytes)) in (0u64..).map(|step| Instant::from_ps(100_000 * step)).zip(steps) {
-                // At most a few frames a step, so that the slow side stays quick.
+                // At most a few frames a step, so that the side that offers frames one by one takes little time.
                 let frames = draw % skipping.clear_frames(frame_bytes).saturating_add(1).min(200);
                 skipping.skip(frames, frame_bytes);
                 for _ in 0..frames {

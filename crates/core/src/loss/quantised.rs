@@ -3,7 +3,7 @@
 use super::error::{LossError, chance};
 use crate::probability::Probability;
 
-/// A chance of so many values out of 2^20.
+/// A chance of `values` values out of 2^20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantised {
     values: u32,
@@ -13,7 +13,7 @@ pub struct Quantised {
 const BITS: u32 = 20;
 
 impl Quantised {
-    /// floor(`p` * 2^20) values out of 2^20.
+    /// Returns the chance of floor(`p` * 2^20) values out of 2^20.
     ///
     /// # Errors
     /// If `p` is no probability, or positive and below 2^-20: the switch would lose nothing.
@@ -26,12 +26,12 @@ impl Quantised {
         Ok(Self { values })
     }
 
-    /// How many of the 2^20 values lose the frame.
+    /// Returns how many of the 2^20 values lose the frame.
     pub const fn values(self) -> u32 {
         self.values
     }
 
-    /// The chance that the switch really draws.
+    /// Returns the chance that the switch really draws.
     pub const fn probability(self) -> Probability {
         Probability::out_of_power_of_two(self.values as u64, BITS)
     }

@@ -1,15 +1,15 @@
-//! A stretch of a link's future, as every law of losses tells it.
+//! A run of frames up to the next loss, the form in which every law of losses gives its losses.
 
-/// What comes next on the link, in the law's unit.
+/// The next units on the link, and whether a loss follows them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     /// Units that pass.
     pub(super) clear: u64,
-    /// Whether a loss follows them.
+    /// Whether a loss follows the units that pass.
     pub(super) ends_in_loss: bool,
 }
 
 impl Run {
-    /// No loss any more.
+    /// A run without an end: no further loss.
     pub(super) const FOREVER: Self = Self { clear: u64::MAX, ends_in_loss: false };
 }

@@ -1,12 +1,12 @@
-//! A loss model as it stands in JSON: what Python has read from a user's text, for the simulator and for
-//! the live data plane alike.
+//! The form of a loss model in JSON, which Python has read from a user's text, for the simulator and for
+//! the live data plane.
 
 use super::{LossError, LossModel};
 use crate::time::Duration;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Which frames one direction of a link corrupts. The key `model` names the variant.
+/// The frames that one direction of a link corrupts. The key `model` names the variant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossSpec {
@@ -46,9 +46,9 @@ pub enum LossSpec {
         /// Mean length of a fade, in picoseconds.
         fade_ps: u64,
     },
-    /// Exactly these frames.
+    /// Losses of exactly these frames.
     At {
-        /// Their positions, counted from zero.
+        /// Positions of the lost frames, counted from zero.
         positions: Vec<u64>,
     },
     /// A recorded sequence that repeats.
@@ -59,7 +59,7 @@ pub enum LossSpec {
 }
 
 impl LossSpec {
-    /// The model that is described.
+    /// Returns the model that is described.
     ///
     /// # Errors
     /// If a chance is no probability, or cannot be drawn faithfully; if a list is empty.

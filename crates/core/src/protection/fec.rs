@@ -4,7 +4,7 @@ use super::{ProtectionError, above_zero};
 use crate::engine::fec::{Code, Release};
 use serde::{Deserialize, Serialize};
 
-/// What is chosen about forward error correction.
+/// The user's choices about forward error correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fec {
@@ -22,43 +22,43 @@ pub struct Fec {
     /// A meter in front of the encoder (FEC-22).
     #[serde(default)]
     pub meter: Meter,
-    /// Who goes first in the queue (FEC-23).
+    /// Whether data frames go first in the queue (FEC-23).
     #[serde(default)]
     pub priority: Priority,
-    /// Another code from some time on (FEC-8).
+    /// A change to another code during the run (FEC-8).
     #[serde(default)]
     pub change: Option<CodeChange>,
 }
 
-/// What a meter does with frames beyond the rate that the code leaves (FEC-22).
+/// The treatment of frames beyond the rate that the code leaves, by a meter (FEC-22).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meter {
-    /// There is none.
+    /// No meter.
     #[default]
     Off,
-    /// Drops.
+    /// Frames beyond the rate are dropped.
     Police,
-    /// Marks what can be marked, and drops the rest.
+    /// Frames beyond the rate are marked if they can be marked, and dropped otherwise.
     Mark,
 }
 
-/// Who goes first in the queue (FEC-23).
+/// The frames that go first in the queue (FEC-23).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Priority {
-    /// Whoever came first.
+    /// The frames that came first.
     #[default]
     Off,
-    /// Data.
+    /// Data frames.
     Data,
 }
 
-/// Another code from some time on (FEC-8).
+/// A change to another code during the run (FEC-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeChange {
-    /// Picoseconds since the start of the run.
+    /// Time of the change, in picoseconds since the start of the run.
     pub at_ps: u64,
     /// Data frames of a block.
     pub k: u32,
@@ -67,7 +67,7 @@ pub struct CodeChange {
 }
 
 impl Fec {
-    /// A code with every option at its default.
+    /// Returns a code with every option at its default.
     pub fn new(k: u32, h: u32) -> Self {
         Self {
             k,
@@ -80,7 +80,7 @@ impl Fec {
         }
     }
 
-    /// The block code.
+    /// Returns the block code.
     ///
     /// # Panics
     /// If the options have not been checked.
@@ -94,7 +94,8 @@ impl Fec {
         above_zero("flush", self.flush_ps)
     }
 
-    /// The live data plane codes with its own release, flush timer and queue.
+    /// Refuses the options that only the simulator has. The live data plane codes with its own release,
+    /// flush timer and queue.
     pub(super) fn check_live(&self) -> Result<(), ProtectionError> {
         let simulated = [
             ("change", self.change.is_some()),
@@ -111,7 +112,7 @@ impl Fec {
 }
 
 impl CodeChange {
-    /// The new code.
+    /// Returns the new code.
     ///
     /// # Panics
     /// If the options have not been checked.

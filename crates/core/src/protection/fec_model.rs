@@ -4,8 +4,8 @@ use super::{CodeChange, Meter, ProtectionError, above_zero};
 use crate::engine::fec::Code;
 use serde::{Deserialize, Serialize};
 
-/// What is chosen about the switch model. Its decoder knows one block at a time, so it has neither
-/// another release nor data that pass their parity.
+/// The user's choices about the switch model. Its decoder knows one block at a time, so the model has
+/// neither another release nor data that pass their parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FecModel {
@@ -19,18 +19,18 @@ pub struct FecModel {
     /// A meter in front of the encoder (FEC-22).
     #[serde(default)]
     pub meter: Meter,
-    /// Another code from some time on (FEC-8).
+    /// A change to another code during the run (FEC-8).
     #[serde(default)]
     pub change: Option<CodeChange>,
 }
 
 impl FecModel {
-    /// A code with every option as published.
+    /// Returns a code with every option as published.
     pub const fn new(k: u32, h: u32) -> Self {
         Self { k, h, flush_ps: None, meter: Meter::Off, change: None }
     }
 
-    /// The block code.
+    /// Returns the block code.
     ///
     /// # Panics
     /// If the options have not been checked.

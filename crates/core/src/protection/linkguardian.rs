@@ -1,4 +1,4 @@
-//! LinkGuardian's options.
+//! The options of LinkGuardian.
 
 use super::{ProtectionError, within};
 use crate::engine::linkguardian::{
@@ -9,40 +9,40 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::linkguardian::MOST_COPIES;
-/// The most of what a switch counts in eight bits.
+/// The highest count of a switch, which counts in eight bits.
 const MOST_COUNTED: u32 = u8::MAX as u32;
 
-/// What is chosen about LinkGuardian.
+/// The user's choices about LinkGuardian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkGuardian {
     /// Copies of each retransmission; `None` follows the rule for N from the link's loss (LG-19).
     #[serde(default)]
     pub copies: Option<u32>,
-    /// Copies of each loss notification, pause and resume; `None` follows the same rule from the loss of the
+    /// Copies of each loss notification, pause and resume; `None` follows the rule for N from the loss of the
     /// way back (LG-46).
     #[serde(default)]
     pub control_copies: Option<u32>,
-    /// Dummies after the last frame; `None` takes the switch's number, zero looks for no tail losses (LG-4).
+    /// Dummies after the last frame; `None` takes the switch's number, zero detects no tail losses (LG-4).
     #[serde(default)]
     pub dummies: Option<u32>,
     /// Positions that one notification may mark; `None` is unlimited (LG-9).
     #[serde(default)]
     pub holes: Option<u32>,
-    /// Whether order is kept.
+    /// Whether order is kept, and the options of that choice.
     pub mode: Mode,
 }
 
-/// How frames are handed on.
+/// The order in which the receiver hands frames on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Mode {
-    /// In the order of sending: frames wait behind a hole.
+    /// The order of sending: frames wait behind a hole.
     Ordered {
         /// Whether the receiver pauses the sender when its buffer fills (LG-23).
         backpressure: bool,
     },
-    /// As they come.
+    /// The order of arrival.
     NonBlocking {
         /// Whether further copies of a retransmission are dropped.
         deduplicate: bool,
@@ -66,8 +66,8 @@ impl LinkGuardian {
         matches!(self.mode, Mode::Ordered { .. })
     }
 
-    /// The sender's parameters on a link that loses full frames by `law`, with copies that follow a loss
-    /// after `gaps`, and with `dummies` unless the user chose their number.
+    /// Returns the sender's parameters on a link that loses full frames by `law`, with copies that follow a
+    /// loss after `gaps`, and with `dummies` unless the user chose their number.
     pub fn sender(&self, law: impl Into<LossLaw>, gaps: Gaps<'_>, dummies: u8) -> SenderConfig {
         let by_rule = || copies_under(&law.into(), gaps, DEFAULT_TARGET_LOSS);
         SenderConfig {
@@ -77,8 +77,8 @@ impl LinkGuardian {
         }
     }
 
-    /// How often the receiver sends each loss notification, pause and resume on a way back that loses control
-    /// frames by `law` (LG-46).
+    /// Returns how often the receiver sends each loss notification, pause and resume on a way back that loses
+    /// control frames by `law` (LG-46).
     pub fn control_copies(&self, law: impl Into<LossLaw>) -> u8 {
         let by_rule = || control_copies_under(&law.into(), DEFAULT_TARGET_LOSS);
         count(self.control_copies).unwrap_or_else(by_rule)
@@ -99,7 +99,7 @@ impl fmt::Display for LinkGuardian {
     }
 }
 
-/// A count that [`LinkGuardian::check`] has found to fit.
+/// Returns a count in eight bits, which [`LinkGuardian::check`] has checked.
 fn count(chosen: Option<u32>) -> Option<u8> {
     chosen.map(|count| u8::try_from(count).expect("the options have been checked"))
 }

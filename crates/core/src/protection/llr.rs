@@ -4,10 +4,11 @@ use super::{ProtectionError, within};
 use crate::engine::llr::{FrameAction, Number, SPACING_BYTES, SPACING_DEFAULT, SenderConfig};
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds that fit the replay timer of a switch (S2 of `docs/protocols/llr.md`).
+/// The longest replay timer of a switch, in nanoseconds (S2 of `docs/protocols/llr.md`).
 const TIMER_MAX_NS: u32 = 65_535;
 
-/// What is chosen about link-level retry; what is left out follows from the link (LLR-20).
+/// The user's choices about link-level retry. Options that are left out follow from the link
+/// (LLR-20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Llr {
@@ -26,28 +27,28 @@ pub struct Llr {
     /// Bytes of line between two control sets (LLR-7).
     #[serde(default = "usual_spacing")]
     pub spacing_bytes: u32,
-    /// What becomes of new frames until the link is initialised (LLR-17).
+    /// The treatment of new frames until the link is initialised (LLR-17).
     #[serde(default)]
     pub init: FrameAction,
-    /// What becomes of new frames after a flush that ends the protection (LLR-17).
+    /// The treatment of new frames after a flush that ends the protection (LLR-17).
     #[serde(default)]
     pub flush: FrameAction,
     /// Whether the link initialises itself again after a flush (LLR-16).
     #[serde(default = "yes")]
     pub reinit: bool,
-    /// What the receiver sees of a corrupted frame (LLR-10).
+    /// Whether the receiver sees a corrupted frame (LLR-10).
     #[serde(default)]
     pub errors: Errors,
 }
 
-/// What the receiver sees of a corrupted frame (LLR-10).
+/// Whether the receiver sees a corrupted frame (LLR-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Errors {
-    /// Nothing: the next frame tells by its number.
+    /// The receiver sees no corrupted frame: the number of the next frame shows the loss.
     #[default]
     Dropped,
-    /// A frame with a wrong check sequence, when it arrives.
+    /// The receiver sees a frame with a wrong check sequence, when it arrives.
     Seen,
 }
 
@@ -77,7 +78,8 @@ impl Llr {
         within("spacing", self.spacing_bytes, low, high)
     }
 
-    /// Live, a guard sees no frame that its network card found corrupted.
+    /// Refuses the options that only the simulator has. A live guard sees no frame that its network
+    /// card found corrupted.
     pub(super) fn check_live(&self) -> Result<(), ProtectionError> {
         match self.errors {
             Errors::Dropped => Ok(()),

@@ -1,9 +1,9 @@
 //! A protection and its options: one value for the simulator, the live data plane, the hello of two
 //! guards and Python's JSON.
 //!
-//! A value says what a user chose. What follows from the link (copies from its loss, a flush timer from
-//! its rate) is left out, and decided where the link is known. This file is the one list of the families;
-//! each has its options in a file of its own.
+//! A value holds the choices of a user. Everything that follows from the link (copies from its loss, a
+//! flush timer from its rate) is left out, and decided where the link is known. This file is the one list
+//! of the families; each has its options in a file of its own.
 
 mod fec;
 mod fec_model;
@@ -20,11 +20,11 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What protects a link. In JSON the key `family` names the variant, and its options stand beside it.
+/// The protection of a link. In JSON the key `family` names the variant, and its options stand beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "family", rename_all = "kebab-case")]
 pub enum Protection {
-    /// Nothing: frames go out as they come.
+    /// No protection: frames leave as they come.
     #[default]
     None,
     /// Link-local retransmission.
@@ -40,36 +40,36 @@ pub enum Protection {
     Routed,
 }
 
-/// Why a protection cannot be as it was asked for: one line that says what is wrong and the mend.
+/// The reason why a protection cannot be as it was asked for: one line with the error and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProtectionError {
     /// A count is out of its range.
     #[error("{option} {value} is not a whole number from {low} to {high}")]
     OutOfRange {
-        /// The option's name.
+        /// Name of the option.
         option: &'static str,
-        /// What was given.
+        /// Value that was given.
         value: u32,
-        /// The least that there is.
+        /// Least value allowed.
         low: u32,
-        /// The most that there is.
+        /// Greatest value allowed.
         high: u32,
     },
-    /// There is no such code.
+    /// No code has this size.
     #[error(transparent)]
     Code(#[from] CodeError),
     /// A time is zero.
     #[error("{option} is zero; give a time above 0")]
     Zero {
-        /// The option's name.
+        /// Name of the option.
         option: &'static str,
     },
     /// The family runs in the simulator only.
     #[error("{family} is a model of the simulator; live, use {instead}")]
     SimulatedOnly {
-        /// The family.
+        /// Name of the family.
         family: &'static str,
-        /// What to take in its place.
+        /// Spelling of a protection to use in its place.
         instead: &'static str,
     },
     /// The family needs a path of datagrams between two guards.
@@ -78,9 +78,9 @@ pub enum ProtectionError {
     /// An option works in the simulator only.
     #[error("live, {family} takes no option {option}")]
     SimulatedOption {
-        /// The family.
+        /// Name of the family.
         family: &'static str,
-        /// The option's name.
+        /// Name of the option.
         option: &'static str,
     },
 }
@@ -89,7 +89,7 @@ impl Protection {
     /// Refuses options that are out of range.
     ///
     /// # Errors
-    /// The first option that is.
+    /// The error of the first option that is out of range.
     pub fn check(&self) -> Result<(), ProtectionError> {
         match self {
             Self::None | Self::Routed => Ok(()),
@@ -100,7 +100,7 @@ impl Protection {
         }
     }
 
-    /// Refuses, beyond that, what only the simulator has.
+    /// Refuses options out of range, and families and options that only the simulator has.
     ///
     /// # Errors
     /// If the family or one of its options is not live, or an option is out of range.
@@ -117,7 +117,7 @@ impl Protection {
         }
     }
 
-    /// Refuses, beyond options out of range, what the simulator has no link for.
+    /// Refuses options out of range, and families for which the simulator has no link.
     ///
     /// # Errors
     /// If the family is not simulated, or an option is out of range.
@@ -126,8 +126,8 @@ impl Protection {
         if *self == Self::Routed { Err(ProtectionError::RoutedOnly) } else { Ok(()) }
     }
 
-    /// What of a live protection the receiving end must know: three octets in every hello of a guard,
-    /// the family's number first (G-5).
+    /// Returns the part of a live protection that the receiving end must know: three octets in every
+    /// hello of a guard, the family's number first (G-5).
     pub fn to_hello(&self) -> [u8; 3] {
         match self {
             Self::None | Self::FecModel(_) => [0; 3],
@@ -142,8 +142,8 @@ impl Protection {
         }
     }
 
-    /// The protection that a hello announces; what the sender alone needs is at its default. `None` when
-    /// no version of ours sends these octets.
+    /// Returns the protection that a hello announces. Options that only the sender needs are at their
+    /// defaults. `None` when no version of ours sends these octets.
     pub fn from_hello(octets: [u8; 3]) -> Option<Self> {
         let heard = match octets {
             [0, 0, 0] => Self::None,
@@ -161,7 +161,7 @@ impl Protection {
     }
 }
 
-/// The short spelling, as a user writes it: family and code, without further options.
+/// Writes the short spelling, as a user writes it: family and code, without further options.
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,10 +1,10 @@
 //! The internet checksum: the ones' complement of the ones' complement sum of 16-bit words.
 //!
-//! Source: RFC 1071. Pieces may have odd lengths: a piece that starts at an odd offset is summed on
-//! its own and its sum swapped (RFC 1071, section 2 (B)). Words are summed in pairs and in the byte order of the
-//! machine, which the sum does not depend on (ibid. and section 2 (C)): the compiler makes vector code of that.
+//! Source: RFC 1071. Pieces may have odd lengths: a piece that starts at an odd offset is summed on its own and
+//! its sum swapped (RFC 1071, section 2 (B)). Words are summed in pairs and in the byte order of the machine, on
+//! which the sum does not depend (ibid. and section 2 (C)), so that the compiler makes vector code of the loop.
 
-/// A checksum under way.
+/// An internet checksum that has covered some bytes so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checksum {
     sum: u64,
@@ -12,12 +12,12 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// The checksum of nothing.
+    /// Returns the checksum of no bytes.
     pub const fn new() -> Self {
         Self { sum: 0, is_odd: false }
     }
 
-    /// Covers `bytes` as well, after all that came before.
+    /// Covers `bytes` as well, after all bytes covered before.
     pub fn cover(mut self, bytes: &[u8]) -> Self {
         let (pairs, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
@@ -29,7 +29,7 @@ impl Checksum {
         self
     }
 
-    /// The checksum to write; over data that contains its own correct checksum, zero.
+    /// Returns the checksum to write; over data that contains its own correct checksum, zero.
     pub fn finish(self) -> u16 {
         !fold(self.sum)
     }

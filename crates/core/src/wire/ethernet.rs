@@ -11,7 +11,7 @@ use core::fmt;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Everybody.
+    /// The address of all stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
     /// The neighbour at the other end of the link, for MAC control frames; source: IEEE 802.3, 31A.
     pub const MAC_CONTROL: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
@@ -29,7 +29,8 @@ impl fmt::Display for MacAddress {
     }
 }
 
-/// What follows an Ethernet header, or a LinkGuardian header in front of a payload.
+/// The kind of the payload behind an Ethernet header, or behind a LinkGuardian header in front of a
+/// payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 
@@ -70,22 +71,22 @@ impl<'a> EthernetView<'a> {
         Ok(Self(bytes))
     }
 
-    /// Where the frame goes.
+    /// Returns the destination of the frame.
     pub fn destination(self) -> MacAddress {
         self.address(0)
     }
 
-    /// Where it comes from.
+    /// Returns the source of the frame.
     pub fn source(self) -> MacAddress {
         self.address(6)
     }
 
-    /// What it carries.
+    /// Returns the kind of the payload.
     pub fn ethertype(self) -> EtherType {
         EtherType(be16(self.0, 12))
     }
 
-    /// All that follows the header, padding included.
+    /// Returns the bytes behind the header, padding included.
     pub fn payload(self) -> &'a [u8] {
         &self.0[EthernetHeader::LEN..]
     }
@@ -100,11 +101,11 @@ impl<'a> EthernetView<'a> {
 /// An Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EthernetHeader {
-    /// Where the frame goes.
+    /// Destination of the frame.
     pub destination: MacAddress,
-    /// Where it comes from.
+    /// Source of the frame.
     pub source: MacAddress,
-    /// What it carries.
+    /// Kind of the payload.
     pub ethertype: EtherType,
 }
 
@@ -112,7 +113,7 @@ impl EthernetHeader {
     /// Length in bytes.
     pub const LEN: usize = 14;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are shorter than the header.

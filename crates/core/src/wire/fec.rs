@@ -8,22 +8,22 @@
 //!        +----------+----+---------+--------------------+
 //! ```
 //!
-//! As long as Wharf's header and at the same place, but other fields: every parity frame names its
-//! own code, so that the code may change from block to block (FEC-8). The bodies are described in
-//! `docs/protocols/fec.md`.
+//! The header is as long as Wharf's and at its place, but has other fields: every parity frame
+//! names its own code, so that the code may change from block to block (FEC-8). The bodies are
+//! described in `docs/protocols/fec.md`.
 
 use super::ethernet::{EtherType, EthernetHeader};
 use super::{WireError, be16, be24, demand, put16, put24, require};
 use crate::units::Bytes;
 
 const NAME: &str = "FEC";
-/// Marks a parity frame in the fourth byte (FEC-2, FEC-3).
+/// The bit of the fourth byte that marks a parity frame (FEC-2, FEC-3).
 const PARITY: u8 = 0x80;
-/// Most data frames of a block (FEC-1).
+/// The most data frames of a block (FEC-1).
 pub const MAX_SIZE: u8 = 128;
-/// Most parity frames of a block (FEC-1).
+/// The most parity frames of a block (FEC-1).
 pub const MAX_ROWS: u8 = 32;
-/// Bytes in front of each coded frame: its length and its check (FEC-4).
+/// The bytes in front of each coded frame: its length and its check (FEC-4).
 pub const CODED_PREFIX: usize = 6;
 
 /// A header of forward error correction.
@@ -31,27 +31,27 @@ pub const CODED_PREFIX: usize = 6;
 pub struct FecHeader {
     /// Number of the block, 24 bits (FEC-9).
     pub block: u32,
-    /// What the frame is to the block.
+    /// Role of the frame in the block.
     pub part: FecPart,
 }
 
-/// What a frame is to its block.
+/// The role of a frame in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FecPart {
     /// An original frame, whose payload follows (FEC-2).
     Data {
-        /// Its place among the data frames.
+        /// Place of the frame among the data frames.
         index: u8,
-        /// What its Ethernet header said.
+        /// EtherType in the Ethernet header of the original frame.
         ethertype: EtherType,
     },
     /// A parity frame, whose coded body follows (FEC-3).
     Parity {
-        /// Its place among the parity frames.
+        /// Place of the frame among the parity frames.
         row: u8,
-        /// How many data frames the block has.
+        /// Number of data frames of the block.
         size: u8,
-        /// How many parity frames it has.
+        /// Number of parity frames of the block.
         rows: u8,
     },
 }
@@ -59,13 +59,13 @@ pub enum FecPart {
 impl FecHeader {
     /// Length in bytes.
     pub const LEN: usize = 6;
-    /// What a data frame is longer than its original.
+    /// The bytes by which a data frame is longer than its original.
     pub const DATA_OVERHEAD: Bytes = Bytes(Self::LEN as u64);
-    /// What a parity frame is longer than the longest frame of its block: a second Ethernet header,
-    /// this header, and the prefix of the coded frame (FEC-4, FEC-20).
+    /// The bytes by which a parity frame is longer than the longest frame of its block: a second
+    /// Ethernet header, this header, and the prefix of the coded frame (FEC-4, FEC-20).
     pub const PARITY_OVERHEAD: Bytes = Bytes((EthernetHeader::LEN + Self::LEN + CODED_PREFIX) as u64);
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are shorter than the header, or a field is out of its range.

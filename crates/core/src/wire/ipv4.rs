@@ -1,4 +1,4 @@
-//! The IPv4 header, and the pseudo header that TCP and UDP checksum.
+//! The IPv4 header, and the pseudo header that the checksums of TCP and UDP cover.
 //!
 //! Source: RFC 791, RFC 3168 for the ECN field, RFC 9293 3.1 for the pseudo header. Options are
 //! skipped on reading and never written; fragments, which no link here makes, are refused.
@@ -10,12 +10,12 @@ use core::net::Ipv4Addr;
 const NAME: &str = "IPv4";
 const VERSION: u8 = 4;
 const DONT_FRAGMENT: u16 = 0x4000;
-/// More-fragments flag and fragment offset.
+/// Mask of the more-fragments flag and the fragment offset.
 const FRAGMENT: u16 = 0x3fff;
-/// Words of 32 bits in a header without options.
+/// The 32-bit words of a header without options.
 const WORDS_MIN: u8 = 5;
 
-/// What an IP packet carries.
+/// The protocol of an IP packet's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol(pub u8);
 
@@ -49,10 +49,10 @@ impl Ecn {
 pub struct Ipv4View<'a>(&'a [u8]);
 
 impl<'a> Ipv4View<'a> {
-    /// Checks version, lengths, checksum and that this is no fragment, once.
+    /// Checks version, lengths, checksum and that the packet is no fragment, once.
     ///
     /// # Errors
-    /// If any of these does not hold.
+    /// If a check fails.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         require(NAME, bytes, Ipv4Header::LEN)?;
         let view = Self(bytes);
@@ -69,17 +69,17 @@ impl<'a> Ipv4View<'a> {
         }
     }
 
-    /// Differentiated services code point, 6 bits.
+    /// Returns the differentiated services code point, 6 bits.
     pub fn dscp(self) -> u8 {
         self.0[1] >> 2
     }
 
-    /// Explicit congestion notification.
+    /// Returns the explicit congestion notification field.
     pub fn ecn(self) -> Ecn {
         Ecn::ALL[usize::from(self.0[1] & 0b11)]
     }
 
-    /// Identification.
+    /// Returns the identification.
     pub fn identification(self) -> u16 {
         be16(self.0, 4)
     }
@@ -89,27 +89,27 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 6) & DONT_FRAGMENT != 0
     }
 
-    /// Hops left.
+    /// Returns the hops left.
     pub fn time_to_live(self) -> u8 {
         self.0[8]
     }
 
-    /// What the packet carries.
+    /// Returns the protocol of the payload.
     pub fn protocol(self) -> Protocol {
         Protocol(self.0[9])
     }
 
-    /// Where it comes from.
+    /// Returns the source of the packet.
     pub fn source(self) -> Ipv4Addr {
         self.address(12)
     }
 
-    /// Where it goes.
+    /// Returns the destination of the packet.
     pub fn destination(self) -> Ipv4Addr {
         self.address(16)
     }
 
-    /// All that follows the header, without the padding of a short Ethernet frame.
+    /// Returns the payload behind the header, without the padding of a short Ethernet frame.
     pub fn payload(self) -> &'a [u8] {
         &self.0[self.header_len()..usize::from(self.total_len())]
     }
@@ -145,13 +145,13 @@ pub struct Ipv4Header {
     pub dont_fragment: bool,
     /// Hops left.
     pub time_to_live: u8,
-    /// What the packet carries.
+    /// Protocol of the payload.
     pub protocol: Protocol,
-    /// Where it comes from.
+    /// Source of the packet.
     pub source: Ipv4Addr,
-    /// Where it goes.
+    /// Destination of the packet.
     pub destination: Ipv4Addr,
-    /// Bytes after the header.
+    /// Bytes behind the header.
     pub payload_len: u16,
 }
 
@@ -159,10 +159,10 @@ impl Ipv4Header {
     /// Length in bytes.
     pub const LEN: usize = 20;
 
-    /// Reads the header and returns what follows it, without padding.
+    /// Reads the header and returns the payload behind it, without padding.
     ///
     /// # Errors
-    /// If version, lengths or checksum are wrong, or this is a fragment.
+    /// If version, lengths or checksum are wrong, or the packet is a fragment.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let view = Ipv4View::new_checked(bytes)?;
         let payload = view.payload();
@@ -203,7 +203,7 @@ impl Ipv4Header {
         put16(buffer, 10, Checksum::new().cover(buffer).finish());
     }
 
-    /// What the transport's checksum covers besides the transport's own bytes.
+    /// Returns the fields that the transport's checksum covers besides the transport's own bytes.
     pub const fn pseudo_header(&self) -> PseudoHeader {
         PseudoHeader {
             source: self.source,
@@ -214,24 +214,24 @@ impl Ipv4Header {
     }
 }
 
-/// The addresses, the protocol and the length that TCP and UDP checksum.
+/// The addresses, the protocol and the length that the checksums of TCP and UDP cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PseudoHeader {
-    /// Where the packet comes from.
+    /// Source of the packet.
     pub source: Ipv4Addr,
-    /// Where it goes.
+    /// Destination of the packet.
     pub destination: Ipv4Addr,
-    /// What it carries.
+    /// Protocol of the payload.
     pub protocol: Protocol,
     /// Bytes of transport header and payload.
     pub length: u16,
 }
 
 impl PseudoHeader {
-    /// The checksum over this pseudo header and `segment` (WIRE-11).
+    /// Returns the checksum over this pseudo header and `segment` (WIRE-11).
     ///
-    /// A `segment` shorter than the length stands for itself and zeros: they add nothing, so a
-    /// capture can leave out a payload of zeros and still be right.
+    /// A `segment` shorter than the length stands for itself and zeros behind it. The zeros add
+    /// nothing, so a capture can leave out a payload of zeros and still be right.
     pub fn checksum(&self, segment: &[u8]) -> u16 {
         let length = self.length.to_be_bytes();
         Checksum::new()
@@ -249,7 +249,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// As scapy writes it.
+    /// The header as scapy writes it.
     const BYTES: [u8; 20] =
         [0x45, 0x02, 0x00, 0x3c, 0x12, 0x34, 0x40, 0x00, 0x40, 0x06, 0x14, 0x84, 10, 0, 0, 1, 10, 0, 0, 2];
 
@@ -265,7 +265,7 @@ mod tests {
         payload_len: 40,
     };
 
-    /// The literal packet with its payload, after `change` and with the checksum put right.
+    /// Returns the literal packet with its payload, after `change` and with a correct checksum.
     fn packet(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut bytes = BYTES.to_vec();
         bytes.resize(60, 0);

@@ -8,44 +8,45 @@
 //!        +----------+---------+---------------+----------------+
 //! ```
 //!
-//! Ultra Ethernet carries the number in the preamble and the control set in the line code. What is
-//! known of the control set are its length and the four kinds; the places of the fields are ours
-//! (LLR-21). A live link has neither preamble nor line code in its hands: there both travel in frames
-//! with an EtherType of their own, and the first octet tells them apart (LLR-22).
+//! Ultra Ethernet carries the number in the preamble and the control set in the line code. Of the
+//! control set only its length and the four kinds are known; the places of the fields are ours
+//! (LLR-21). The programs on a live link can set neither preamble nor line code. There both travel in
+//! frames with an EtherType of their own, and the first octet tells them apart (LLR-22).
 
 use super::ethernet::EtherType;
 use super::{WireError, be16, be24, demand, put16, put24, require};
 
 const SET: &str = "LLR control set";
 const SHIM: &str = "LLR shim";
-/// The EtherType of both on a live link: the second value that IEEE 802 sets aside for local
-/// experiments; the first is the guard's.
+/// The EtherType of control sets and numbered frames on a live link: the second value that IEEE 802
+/// sets aside for local experiments; the first is the guard's.
 pub const ETHERTYPE: EtherType = EtherType(0x88b6);
-/// The 20 bits of a number.
+/// Mask of the 20 bits of a number.
 const NUMBER: u32 = (1 << 20) - 1;
-/// The low bits of the first octet of a shim, where a control set has its kind: none (LLR-22).
+/// Mask of the low bits of the first octet, where a control set has its kind, and a shim has zero
+/// (LLR-22).
 const KIND: u8 = 0x0f;
-/// Marks a frame that is sent again.
+/// The bit that marks a frame that is sent again.
 const IS_REPLAY: u8 = 0x80;
-/// Marks a frame that was poisoned upstream.
+/// The bit that marks a frame that was poisoned upstream.
 const IS_POISONED: u8 = 0x40;
 
-/// What a control set is for.
+/// The kind of a control set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ControlKind {
-    /// Everything up to the number has arrived.
+    /// Every frame up to the number has arrived.
     Ack = 0x01,
-    /// Everything up to the number has arrived, and the next one is missing.
+    /// Every frame up to the number has arrived, and the next one is missing.
     Nack = 0x02,
     /// Numbering starts.
     Init = 0x03,
-    /// The receiver is ready for that.
+    /// The receiver is ready for the numbers of an INIT.
     InitEcho = 0x04,
 }
 
 impl ControlKind {
-    /// The kind that `octet` stands for.
+    /// Returns the kind that `octet` stands for.
     const fn of(octet: u8) -> Option<Self> {
         match octet {
             0x01 => Some(Self::Ack),
@@ -65,7 +66,7 @@ impl<'a> ControlView<'a> {
     /// Checks length and kind once.
     ///
     /// # Errors
-    /// If the bytes are too short, or of no kind that is known.
+    /// If the bytes are too short, or of an unknown kind.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         require(SET, bytes, ControlSet::LEN)?;
         let kind = ControlKind::of(bytes[0]);
@@ -73,17 +74,17 @@ impl<'a> ControlView<'a> {
         kind.map(|kind| Self(bytes, kind)).ok_or(unknown)
     }
 
-    /// What it is for.
+    /// Returns the kind of the control set.
     pub const fn kind(self) -> ControlKind {
         self.1
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> u32 {
         be24(self.0, 1) & NUMBER
     }
 
-    /// The data of an INIT or its echo.
+    /// Returns the data of an INIT or its echo.
     pub fn data(self) -> u16 {
         be16(self.0, 4)
     }
@@ -92,7 +93,7 @@ impl<'a> ControlView<'a> {
 /// A control ordered set (LLR-21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControlSet {
-    /// What it is for.
+    /// Kind of the control set.
     pub kind: ControlKind,
     /// A number of 20 bits.
     pub number: u32,
@@ -104,10 +105,10 @@ impl ControlSet {
     /// Length in bytes.
     pub const LEN: usize = 8;
 
-    /// Reads a control set. What follows it is padding.
+    /// Reads a control set. The bytes behind it are padding.
     ///
     /// # Errors
-    /// If the bytes are too short, or of no kind that is known.
+    /// If the bytes are too short, or of an unknown kind.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         let view = ControlView::new_checked(bytes)?;
         Ok(Self { kind: view.kind(), number: view.number(), data: view.data() })
@@ -145,37 +146,37 @@ impl<'a> ShimView<'a> {
         self.0[0] & IS_REPLAY != 0
     }
 
-    /// Whether it was poisoned upstream.
+    /// Whether the frame was poisoned upstream.
     pub fn is_poisoned(self) -> bool {
         self.0[0] & IS_POISONED != 0
     }
 
-    /// Its number.
+    /// Returns the number of the frame.
     pub fn number(self) -> u32 {
         be24(self.0, 1) & NUMBER
     }
 
-    /// What its Ethernet header said.
+    /// Returns the EtherType in the Ethernet header of the original frame.
     pub fn ethertype(self) -> EtherType {
         EtherType(be16(self.0, 4))
     }
 
-    /// All that follows the shim.
+    /// Returns the payload behind the shim.
     pub fn payload(self) -> &'a [u8] {
         &self.0[Shim::LEN..]
     }
 }
 
-/// What a numbered frame carries on a live link in place of its preamble (LLR-22).
+/// The header of a numbered frame on a live link, in place of its preamble (LLR-22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shim {
-    /// Whether the frame is sent again; for whoever looks, the receiver does not.
+    /// Whether the frame is sent again. The bit is for observers; the receiver does not look at it.
     pub is_replay: bool,
-    /// Whether it was poisoned upstream.
+    /// Whether the frame was poisoned upstream.
     pub is_poisoned: bool,
     /// A number of 20 bits.
     pub number: u32,
-    /// What its Ethernet header said.
+    /// EtherType in the Ethernet header of the original frame.
     pub ethertype: EtherType,
 }
 
@@ -183,7 +184,7 @@ impl Shim {
     /// Length in bytes.
     pub const LEN: usize = 6;
 
-    /// Reads the shim and returns what follows it.
+    /// Reads the shim and returns the payload behind it.
     ///
     /// # Errors
     /// If the bytes are too short, or start with a control set.
@@ -211,20 +212,20 @@ impl Shim {
     }
 }
 
-/// What follows an Ethernet header with [`ETHERTYPE`] (LLR-22).
+/// The forms of a frame with [`ETHERTYPE`], behind its Ethernet header (LLR-22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LlrFrame<'a> {
-    /// A numbered frame, and what it carries.
+    /// A numbered frame, with its payload.
     Data(Shim, &'a [u8]),
     /// A control set.
     Control(ControlSet),
 }
 
 impl<'a> LlrFrame<'a> {
-    /// Reads whichever it is.
+    /// Reads a numbered frame or a control set.
     ///
     /// # Errors
-    /// If the bytes are too short, or of no kind that is known.
+    /// If the bytes are too short, or of an unknown kind.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, WireError> {
         if bytes.first().is_some_and(|octet| octet & KIND != 0) {
             return ControlSet::parse(bytes).map(Self::Control);
@@ -233,7 +234,7 @@ impl<'a> LlrFrame<'a> {
     }
 }
 
-/// Writes a number where both have it.
+/// Writes a number at its place, which control set and shim have in common.
 fn put_number(buffer: &mut [u8], number: u32) {
     assert!(number <= NUMBER, "{number} does not fit in 20 bits");
     put24(buffer, 1, number);
@@ -316,7 +317,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes are, nothing panics; what is accepted is written and read back.
+        /// No bytes cause a panic, and accepted bytes are written and read back.
         // LLR-22, WIRE-3
         #[test]
         fn garbage_is_refused_or_round_trips(bytes in prop::collection::vec(any::<u8>(), 0..20)) {

@@ -1,12 +1,12 @@
 //! Frame formats: one file a header, a byte view and a plain struct each.
 //!
-//! A view reads fields in place from bytes that were checked once; the plain struct is what the
-//! rest of the program holds, and its `parse` and `emit` are each other's inverse. Reserved bits
-//! are written as zero and not looked at (WIRE-2). Parsing malformed bytes gives a [`WireError`]; emitting
-//! into a buffer that is too short is a broken invariant and panics.
+//! A view reads fields in place from bytes that were checked once. The rest of the program holds the plain
+//! struct, whose `parse` and `emit` are each other's inverse. Reserved bits are written as zero and not
+//! looked at (WIRE-2). Parsing malformed bytes gives a [`WireError`]. Emitting into a buffer that is too
+//! short is a broken invariant and panics.
 //!
-//! Lengths: a *frame* is what a capture shows, without its frame check sequence (FCS); its *wire
-//! octets* add padding, FCS, preamble, start delimiter and the gap to the next frame.
+//! Lengths: a *frame* has the bytes that a capture shows, without its frame check sequence (FCS); its
+//! *wire octets* add padding, FCS, preamble, start delimiter and the gap to the next frame.
 
 pub mod checksum;
 pub mod ethernet;
@@ -27,49 +27,49 @@ use thiserror::Error;
 pub const FCS: Bytes = Bytes(4);
 /// The shortest frame, FCS included; source: IEEE 802.3, 4.4.2 (minFrameSize).
 pub const MINIMUM_FRAME_WITH_FCS: Bytes = Bytes(64);
-/// The shortest frame without its FCS: what shorter contents are padded to.
+/// The shortest frame without its FCS, to which shorter contents are padded.
 pub const MINIMUM_FRAME: Bytes = Bytes(MINIMUM_FRAME_WITH_FCS.0 - FCS.0);
 /// Preamble and start delimiter (8) and inter-packet gap (12); source: IEEE 802.3, 3.2 and 4.4.2.
 pub const PREAMBLE_AND_GAP: Bytes = Bytes(20);
 
-/// The length of a frame once padded to the minimum, without its FCS.
+/// Returns the length of a frame once padded to the minimum, without its FCS.
 pub const fn padded(frame: Bytes) -> Bytes {
     if frame.0 < MINIMUM_FRAME.0 { MINIMUM_FRAME } else { frame }
 }
 
-/// The octets that a frame, given without its FCS, takes on the wire: divided by the rate, the
-/// time until the next frame can start (WIRE-1).
+/// Returns the octets that a frame, given without its FCS, takes on the wire. Divided by the rate, they
+/// are the time until the next frame can start (WIRE-1).
 pub const fn wire_octets(frame: Bytes) -> Bytes {
     Bytes(padded(frame).0 + FCS.0 + PREAMBLE_AND_GAP.0)
 }
 
-/// Why bytes are not the header they were taken for (WIRE-3).
+/// The error of bytes that are not the header they were taken for (WIRE-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// The bytes end before the header does.
     #[error("{header}: {needed} bytes needed, {available} there")]
     Truncated {
-        /// The header.
+        /// Name of the header.
         header: &'static str,
-        /// Bytes it takes.
+        /// Bytes that the header takes.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes that are available.
         available: usize,
     },
     /// A field holds a value that the header does not allow.
     #[error("{header}: {field} cannot be {value}")]
     Invalid {
-        /// The header.
+        /// Name of the header.
         header: &'static str,
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Value of the field.
         value: u32,
     },
-    /// The checksum belongs to other bytes.
+    /// The checksum does not match the bytes.
     #[error("{header}: checksum does not match")]
     Checksum {
-        /// The header.
+        /// Name of the header.
         header: &'static str,
     },
 }
@@ -90,17 +90,17 @@ fn demand(
     if is_valid { Ok(()) } else { Err(WireError::Invalid { header, field, value: value.into() }) }
 }
 
-/// The 16-bit number at `offset`, in network order.
+/// Returns the 16-bit number at `offset`, in network order.
 fn be16(bytes: &[u8], offset: usize) -> u16 {
     u16::from_be_bytes([bytes[offset], bytes[offset + 1]])
 }
 
-/// The 24-bit number at `offset`, in network order.
+/// Returns the 24-bit number at `offset`, in network order.
 fn be24(bytes: &[u8], offset: usize) -> u32 {
     u32::from_be_bytes([0, bytes[offset], bytes[offset + 1], bytes[offset + 2]])
 }
 
-/// The 32-bit number at `offset`, in network order.
+/// Returns the 32-bit number at `offset`, in network order.
 fn be32(bytes: &[u8], offset: usize) -> u32 {
     u32::from(be16(bytes, offset)) << 16 | u32::from(be16(bytes, offset + 2))
 }
@@ -113,7 +113,7 @@ fn put16(bytes: &mut [u8], offset: usize, value: u16) {
 /// Writes the low 24 bits of `value` at `offset`, in network order.
 ///
 /// # Panics
-/// If there are more: the number would change on the way.
+/// If `value` has more bits, because the number would change on the way.
 fn put24(bytes: &mut [u8], offset: usize, value: u32) {
     assert!(value < 1 << 24, "{value} does not fit in 24 bits");
     bytes[offset..offset + 3].copy_from_slice(&value.to_be_bytes()[1..]);

@@ -9,18 +9,18 @@ use super::{MINIMUM_FRAME, WireError, be16, demand, put16, require};
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// Opcode of priority flow control (WIRE-10); source: IEEE 802.1Q, 36.
+/// The opcode of priority flow control (WIRE-10); source: IEEE 802.1Q, 36.
 pub const OPCODE: u16 = 0x0101;
-/// Number of classes.
+/// The number of classes.
 pub const CLASSES: usize = 8;
 /// The unit of pausing: 512 bit times; source: IEEE 802.3, 31B.2.
 pub const QUANTUM: Bytes = Bytes(64);
 /// The longest pause, in quanta.
 pub const QUANTA_MAX: u16 = u16::MAX;
-/// The class LinkGuardian pauses: the normal queue of a protected port.
+/// The class that LinkGuardian pauses: the normal queue of a protected port.
 pub const LINKGUARDIAN_CLASS: usize = 1;
 
-/// How long a pause of `quanta` lasts on a link of `rate`.
+/// Returns how long a pause of `quanta` lasts on a link of `rate`.
 pub fn pause_span(quanta: u16, rate: BitRate) -> Duration {
     QUANTUM * u64::from(quanta) / rate
 }
@@ -41,25 +41,25 @@ impl<'a> PfcView<'a> {
         Ok(Self(bytes))
     }
 
-    /// Which classes the message is about, class 0 in the lowest bit.
+    /// Returns the classes that the message pauses or resumes, class 0 in the lowest bit.
     pub fn class_enable(self) -> u8 {
         self.0[3]
     }
 
-    /// The quanta of `class`, whether enabled or not.
+    /// Returns the quanta of `class`, whether enabled or not.
     ///
     /// # Panics
-    /// If there is no such class.
+    /// If `class` is not below [`CLASSES`].
     pub fn quanta(self, class: usize) -> u16 {
         assert!(class < CLASSES, "there are {CLASSES} classes");
         be16(self.0, 4 + 2 * class)
     }
 }
 
-/// A PFC message: for each class the quanta to pause (zero resumes), or nothing.
+/// A PFC message: for each class the quanta to pause (zero resumes), or `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrame {
-    /// Quanta of each class that the message is about.
+    /// Quanta of each class that the message pauses or resumes.
     pub quanta: [Option<u16>; CLASSES],
 }
 
@@ -67,17 +67,17 @@ impl PauseFrame {
     /// Length in bytes, without Ethernet header and padding.
     pub const LEN: usize = 4 + 2 * CLASSES;
 
-    /// Pauses `class` for `quanta`; zero resumes it.
+    /// Returns a message that pauses `class` for `quanta`; zero resumes it.
     ///
     /// # Panics
-    /// If there is no such class.
+    /// If `class` is not below [`CLASSES`].
     pub fn for_class(class: usize, quanta: u16) -> Self {
         let mut message = Self::default();
         message.quanta[class] = Some(quanta);
         message
     }
 
-    /// Reads what follows an Ethernet header with the EtherType of MAC control.
+    /// Reads the bytes behind an Ethernet header with the EtherType of MAC control.
     ///
     /// # Errors
     /// If the bytes are too short or hold another MAC control message.
@@ -101,7 +101,7 @@ impl PauseFrame {
         }
     }
 
-    /// The whole frame that the station `source` sends, padded, without FCS.
+    /// Returns the whole frame that the station `source` sends, padded, without FCS.
     pub fn to_frame(&self, source: MacAddress) -> [u8; MINIMUM_FRAME.0 as usize] {
         let mut frame = [0; MINIMUM_FRAME.0 as usize];
         let ethertype = EtherType::MAC_CONTROL;

@@ -1,4 +1,4 @@
-//! Frames of a routed guard, behind the EtherType: data, requests for it, repairs, and what an end says of its numbers (RT-2).
+//! Frames of a routed guard, behind the EtherType: data, requests, repairs, and messages about numbers (RT-2).
 //!
 //! ```text
 //! data     | kind, repetition | number 3 | frame or packet ...
@@ -14,14 +14,14 @@ use super::{WireError, be24, demand, require};
 use alloc::vec::Vec;
 
 const NAME: &str = "routed frame";
-/// The EtherType of these frames: in a datagram no other protocol's can be meant.
+/// The EtherType of these frames. In a datagram it cannot stand for another protocol.
 pub const ETHERTYPE: EtherType = EtherType(0x88b6);
 /// The bits of a number.
 pub const NUMBER_BITS: u32 = 24;
-/// The most entries of one request: it fits the shortest datagram that every path carries (RT-11).
+/// The most entries of one request, which fits the shortest datagram that every path carries (RT-11).
 pub const MOST_ENTRIES: usize = 200;
 
-/// The octets in front of the EtherType, which do not travel: a guard and its port use them (RT-2).
+/// The octets in front of the EtherType, which do not travel. A guard and its port use them (RT-2).
 const LOCAL_OCTETS: usize = 12;
 /// The most octets of a frame that do not travel.
 pub const MOST_UNSENT: usize = LOCAL_OCTETS + 2;
@@ -32,18 +32,18 @@ fn is_ours(frame: &[u8]) -> bool {
     frame.get(LOCAL_OCTETS..MOST_UNSENT) == Some(&ETHERTYPE.0.to_be_bytes())
 }
 
-/// How many octets of a frame do not travel in a datagram: of the frames described here not even the EtherType (RT-2).
+/// Returns how many octets of a frame do not travel in a datagram: of the frames described here not even the EtherType (RT-2).
 pub fn unsent(frame: &[u8]) -> usize {
     if is_ours(frame) { MOST_UNSENT } else { LOCAL_OCTETS }
 }
 
-/// Returns how many octets of the frame did not travel, by its datagram.
+/// Returns how many octets of a frame did not travel in this datagram.
 pub fn unsent_before(datagram: &[u8]) -> usize {
     if datagram.first() == Some(&MESSAGE) { LOCAL_OCTETS } else { MOST_UNSENT }
 }
 
-/// Completes a frame of which a datagram has come, with this ECN field: `room` has [`MOST_UNSENT`] octets to write to in
-/// front of it. The frame is what is returned.
+/// Completes the frame of an arrived datagram, with this ECN field, and returns the frame. `room` has [`MOST_UNSENT`] octets
+/// to write to in front of the datagram.
 ///
 /// # Panics
 /// If the room is shorter.
@@ -58,7 +58,7 @@ pub fn arrived(room: &mut [u8], ecn: u8) -> &[u8] {
     &room[start..]
 }
 
-/// The ECN field with which a frame is to leave, or has come; messages bear none (RT-4).
+/// Returns the ECN field with which a frame is to leave, or has come; messages bear none (RT-4).
 pub fn ecn(frame: &[u8]) -> u8 {
     if is_ours(frame) { frame[0] & 0b11 } else { 0 }
 }
@@ -81,41 +81,41 @@ pub const ENTRY: usize = 5;
 /// Bytes in front of the entries.
 pub const BEFORE_ENTRIES: usize = 2;
 
-/// What both ends know of contents that travel whole, besides their octets.
+/// The properties of contents that travel whole, which both ends know besides the octets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
-    /// Whether they are an IP packet, without its Ethernet header.
+    /// Whether the contents are an IP packet, without its Ethernet header.
     pub is_bare: bool,
-    /// Whether short frames may refer to them (RT-17).
+    /// Whether short frames may refer to the contents (RT-17).
     pub is_model: bool,
 }
 
 /// How the contents of a data frame travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// All of them.
+    /// All contents travel.
     Whole(Whole),
-    /// Without what the headers of an earlier frame have told.
+    /// Contents travel without the octets that the headers of an earlier frame have told.
     Short(Short),
 }
 
-/// To which frame a short one refers, and how (RT-17).
+/// The frame that a short frame refers to, and the form of the differences (RT-17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// The last bits of its number.
+    /// The last bits of the number of the frame that is referred to.
     pub model: u16,
-    /// Whether the numbers that may be told as differences are.
+    /// Whether the numbers that may be told as differences are told so.
     pub is_near: bool,
 }
 
-/// What stands in front of the contents of a data frame.
+/// The header in front of the contents of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// How its contents travel.
+    /// How the contents travel.
     pub form: Form,
-    /// Which repetition of its contents it is; zero is the first time, and the only one of a short frame.
+    /// The repetition of the contents; zero is the first time, and the only value in a short frame.
     pub repetition: u8,
-    /// Its number, modulo 2^24.
+    /// The number of the frame, modulo 2^24.
     pub number: u32,
 }
 
@@ -150,26 +150,27 @@ impl DataHeader {
     }
 }
 
-/// Numbers one behind the other.
+/// Consecutive numbers of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The first of them, modulo 2^24.
+    /// The first number, modulo 2^24.
     pub first: u32,
-    /// How many there are.
+    /// How many numbers there are.
     pub length: u8,
-    /// For which repetition of their contents is asked; 0 says that they were rebuilt, [`UNREAD`] that they cannot be read.
+    /// The repetition that is asked for. 0 says that the frames were rebuilt, [`UNREAD`] that they cannot be read.
     pub repetition: u8,
 }
 
-/// In a request: short frames with these numbers came, and their model is not known (RT-17).
+/// The repetition in a request which says that short frames with these numbers came, and that their model is not known
+/// (RT-17).
 pub const UNREAD: u8 = 255;
 
-/// The entries of a request, or of what is gone.
+/// The entries of a request, or of a message of numbers that will not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entries<'a>(&'a [u8]);
 
 impl Entries<'_> {
-    /// One after the other.
+    /// Returns the entries one after the other.
     pub fn iter(&self) -> impl Iterator<Item = Entry> {
         self.0.chunks_exact(ENTRY).map(|bytes| Entry {
             first: be24(bytes, 0),
@@ -179,26 +180,26 @@ impl Entries<'_> {
     }
 }
 
-/// What a frame says.
+/// The message of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutedFrame<'a> {
     /// A frame of the LAN.
     Data(DataHeader, &'a [u8]),
-    /// These numbers are asked for.
+    /// A request for these numbers.
     Request(Entries<'a>),
-    /// These numbers will not come.
+    /// A message that these numbers will not come.
     Gone(Entries<'a>),
-    /// All numbers before this one were sent.
+    /// A message that all numbers before this one were sent.
     Told(u32),
-    /// The sum of so many frames before this number (RT-14).
+    /// The sum over a number of frames before this number (RT-14).
     Repair(u32, u8, &'a [u8]),
 }
 
 impl<'a> RoutedFrame<'a> {
-    /// Reads what stands behind the EtherType, without the seal.
+    /// Reads the bytes behind the EtherType, without the seal.
     ///
     /// # Errors
-    /// If it is too short, or nothing that a routed guard sends.
+    /// If the bytes are too short, or no frame of a routed guard.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, WireError> {
         require(NAME, bytes, 1)?;
         let (kind, repetition) = (bytes[0] & KIND, bytes[0] >> 4);
@@ -240,7 +241,7 @@ fn entries(bytes: &[u8]) -> Result<Entries<'_>, WireError> {
     Ok(Entries(&bytes[BEFORE_ENTRIES..end]))
 }
 
-/// Appends a request, or what is gone.
+/// Appends a request, or a message of numbers that will not come.
 ///
 /// # Panics
 /// With more than [`MOST_ENTRIES`].
@@ -253,14 +254,14 @@ pub fn append_entries(out: &mut Vec<u8>, is_request: bool, entries: &[Entry]) {
     }
 }
 
-/// Appends what stands in front of the sum of a repair.
+/// Appends the header in front of the sum of a repair.
 pub fn append_repair(out: &mut Vec<u8>, end: u32, covered: u8) {
     out.push(REPAIR);
     out.extend_from_slice(&end.to_be_bytes()[1..]);
     out.push(covered);
 }
 
-/// Appends how far was sent.
+/// Appends a message that all numbers before `next` were sent.
 pub fn append_told(out: &mut Vec<u8>, next: u32) {
     out.push(TOLD);
     out.extend_from_slice(&next.to_be_bytes()[1..]);

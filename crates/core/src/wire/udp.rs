@@ -12,10 +12,10 @@ const NAME: &str = "UDP";
 pub struct UdpView<'a>(&'a [u8]);
 
 impl<'a> UdpView<'a> {
-    /// Checks the lengths and, if there is one, the checksum.
+    /// Checks the lengths and, if the datagram has a checksum, the checksum.
     ///
     /// # Errors
-    /// If one of them is wrong.
+    /// If a length or the checksum is wrong.
     pub fn new_checked(bytes: &'a [u8], pseudo: &PseudoHeader) -> Result<Self, WireError> {
         require(NAME, bytes, UdpHeader::LEN)?;
         let length = be16(bytes, 4);
@@ -29,12 +29,12 @@ impl<'a> UdpView<'a> {
         Ok(view)
     }
 
-    /// Where the datagram comes from.
+    /// Returns the source port of the datagram.
     pub fn source_port(self) -> u16 {
         be16(self.0, 0)
     }
 
-    /// Where it goes.
+    /// Returns the destination port of the datagram.
     pub fn destination_port(self) -> u16 {
         be16(self.0, 2)
     }
@@ -44,7 +44,7 @@ impl<'a> UdpView<'a> {
         be16(self.0, 6) != 0
     }
 
-    /// All that follows the header, up to the datagram's length.
+    /// Returns the payload behind the header, up to the datagram's length.
     pub fn payload(self) -> &'a [u8] {
         &self.0[UdpHeader::LEN..]
     }
@@ -53,11 +53,11 @@ impl<'a> UdpView<'a> {
 /// A UDP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpHeader {
-    /// Where the datagram comes from.
+    /// Source port of the datagram.
     pub source_port: u16,
-    /// Where it goes.
+    /// Destination port of the datagram.
     pub destination_port: u16,
-    /// Bytes after the header.
+    /// Bytes behind the header.
     pub payload_len: u16,
     /// Whether the sender computes a checksum.
     pub has_checksum: bool,
@@ -67,7 +67,7 @@ impl UdpHeader {
     /// Length in bytes.
     pub const LEN: usize = 8;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the payload behind it.
     ///
     /// # Errors
     /// If length or checksum are wrong.
@@ -96,7 +96,7 @@ impl UdpHeader {
         put16(datagram, 6, 0);
         if self.has_checksum {
             let checksum = PseudoHeader { length, ..*pseudo }.checksum(datagram);
-            // Zero would mean that there is none; all ones is its equal.
+            // Zero would mean that the datagram has no checksum; all ones is its equal.
             put16(datagram, 6, if checksum == 0 { 0xffff } else { checksum });
         }
     }
@@ -109,7 +109,7 @@ mod tests {
     use core::net::Ipv4Addr;
     use proptest::prelude::*;
 
-    /// As scapy writes it, from 10.0.0.1 to 10.0.0.2.
+    /// A datagram as scapy writes it, from 10.0.0.1 to 10.0.0.2.
     const BYTES: [u8; 13] = *b"\xc0\x00\x12\xb7\x00\x0d\xd5\x47hello";
 
     const PSEUDO: PseudoHeader = PseudoHeader {

@@ -14,17 +14,17 @@ use lossylink_core::wire::{FCS, padded, wire_octets};
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// Where an IPv4 header names its payload's protocol.
+/// Offset of the protocol of the payload in an IPv4 header.
 const IP_PROTOCOL: usize = 9;
 /// The protocol number of TCP.
 const TCP: u8 = 6;
-/// Where a TCP header tells its own length, and where its flags stand.
+/// Offset of the header's own length in a TCP header, and that of its flags.
 const TCP_OFFSET: usize = 12;
 const TCP_FLAGS: usize = 13;
 const SYN: u8 = 0x02;
 const FIN: u8 = 0x01;
 
-/// What a direction has carried.
+/// Counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DirectionCounters {
     /// Frames that began to be sent.
@@ -33,7 +33,7 @@ pub struct DirectionCounters {
     pub bytes_offered: u64,
     /// Frames that the loss model corrupted.
     pub frames_lost: u64,
-    /// Of those, frames that TCP must send again: with data, SYN or FIN, and not wrapped by a guard.
+    /// Lost frames that TCP must send again: with data, SYN or FIN, and not wrapped by a guard.
     pub segments_lost: u64,
     /// Frames that arrived.
     pub frames_delivered: u64,
@@ -42,7 +42,7 @@ pub struct DirectionCounters {
 }
 
 impl DirectionCounters {
-    /// What each of them counts.
+    /// The help texts of the counters.
     pub(crate) const HELP: [(&str, Kind, &str); 6] = [
         ("frames_offered", Kind::Count, "Frames that began to be sent."),
         ("bytes_offered", Kind::Count, "Bytes of those frames, without FCS."),
@@ -53,7 +53,7 @@ impl DirectionCounters {
     ];
 }
 
-/// A frame on its way.
+/// A frame on the wire.
 #[derive(Debug)]
 struct Flying {
     arrival: Instant,
@@ -73,7 +73,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// An idle direction.
+    /// Builds an idle direction.
     pub fn new(rate: BitRate, propagation: Duration, loss: LossProcess) -> Self {
         Self {
             rate,
@@ -86,7 +86,7 @@ impl Direction {
         }
     }
 
-    /// Corrupts frames by another model from now on.
+    /// Sets another loss model from now on.
     pub fn set_loss(&mut self, model: &LossModel, streams: &Streams, name: &str) {
         self.loss = LossProcess::new(model, streams.stream(name));
     }
@@ -118,13 +118,13 @@ impl Direction {
         None
     }
 
-    /// When something happens next: the transmitter becomes free, or a frame arrives.
+    /// Returns when the next event is due: the transmitter becomes free, or a frame arrives.
     pub fn next_event(&self) -> Instant {
         let free = if self.sending { self.free_from } else { Instant::NEVER };
         self.flying.front().map_or(free, |flying| flying.arrival.min(free))
     }
 
-    /// Frees the transmitter when its frame has left.
+    /// Frees the transmitter when its frame has left; `true` if it did.
     pub fn finish_sending(&mut self, now: Instant) -> bool {
         let finished = self.sending && self.free_from <= now;
         self.sending &= !finished;
@@ -139,19 +139,19 @@ impl Direction {
         Some(flying.frame)
     }
 
-    /// What has been carried so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> DirectionCounters {
         self.counters
     }
 }
 
-/// Whether the frame is an IPv4 TCP segment that takes sequence numbers, whose loss TCP must repair; an
-/// ACK alone is covered by the next one.
+/// Whether the frame is an IPv4 TCP segment that takes sequence numbers, so that TCP must repair its loss; an
+/// ACK alone is covered by the next ACK.
 fn must_be_sent_again(frame: &[u8]) -> bool {
     segment_length(frame).is_some_and(|length| length > 0)
 }
 
-/// How many sequence numbers an IPv4 TCP segment takes: its data, SYN and FIN.
+/// Returns how many sequence numbers an IPv4 TCP segment takes: its data, SYN and FIN.
 fn segment_length(frame: &[u8]) -> Option<usize> {
     let (ethernet, packet) = EthernetHeader::parse(frame).ok()?;
     if ethernet.ethertype != EtherType::IPV4 || *packet.get(IP_PROTOCOL)? != TCP {

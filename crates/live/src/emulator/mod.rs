@@ -1,4 +1,4 @@
-//! The emulated link: two stations (a port and its guard each) and the two directions between them.
+//! The emulated link: two stations (each a port and its guard) and the two directions between them.
 
 mod direction;
 mod path;

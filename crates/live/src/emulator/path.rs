@@ -4,9 +4,8 @@
 //!   h4 --port-- [near guard] == forward, reverse == [far guard] --port-- h8
 //! ```
 //!
-//! Everything that is due happens in the order of its time, as in a simulator; frames that wait in
-//! the ports are taken in between, at the time at which they are seen. In a plain wire
-//! the guards look into no frame (G-25).
+//! Events happen in the order of their times, as in a simulator. Frames that wait in the ports are taken in
+//! between, at the time at which they are seen. In a plain wire the guards look into no frame (G-25).
 
 use super::Direction;
 use crate::clock::Clock;
@@ -17,36 +16,37 @@ use lossylink_core::guard::{Guard, Side};
 use lossylink_core::time::Instant;
 use std::os::fd::BorrowedFd;
 
-/// Frames taken from one port before what is due is looked at again: 64 full frames are 0.8 ms of
+/// Frames taken from one port before due events are carried out again: 64 full frames are 0.8 ms of
 /// serialisation at 1 Gb/s, and about 0.1 ms of work where each crosses by itself.
 const RECEIVE_BATCH: usize = 64;
-/// Rounds of doing what is due before the ports are looked at in any case.
+/// The most rounds of due events before the ports are looked at in any case.
 const CATCH_UP_ROUNDS: usize = 4;
-/// The two ends.
+/// The two ends of the path: near and far.
 pub(crate) const ENDS: [usize; 2] = [0, 1];
 
-/// One end of the path.
+/// An end of the path: its port and its guard.
 #[derive(Debug)]
 pub struct Station {
-    /// Toward the host.
+    /// The port toward the host.
     pub port: Box<dyn Port>,
-    /// Between the host and the link.
+    /// The guard between the host and the link.
     pub guard: Guard,
     /// How late frames were handed to the host.
     pub lateness: Histogram,
-    /// When the frames were due that the port has gathered.
+    /// When each frame that the port has gathered was due.
     gathered: Vec<Instant>,
 }
 
 impl Station {
-    /// A station with a silent past.
+    /// Builds a station that has passed no frame yet.
     pub fn new(port: Box<dyn Port>, guard: Guard) -> Self {
         Self { port, guard, lateness: Histogram::default(), gathered: Vec::new() }
     }
 
-    /// Hands to the host what the guard has for it; `due` is when that should have happened. A frame
-    /// is as late as the handing over begins: on a TAP the rest is the host's own receive path, up to
-    /// its answer and the waking of its program. What the port gathers is handed over by `flush`.
+    /// Hands to the host the frames that the guard has for it; `due` is when that should have happened. The
+    /// lateness of a frame counts until its handing over begins: on a TAP the rest is the host's own receive
+    /// path, up to its answer and the waking of its program. Frames that the port gathers are handed over by
+    /// `flush`.
     fn deliver(&mut self, due: Instant, clock: &Clock) {
         while let Some(frame) = self.guard.poll_transmit(due, Side::Lan) {
             if self.port.gathers() {
@@ -59,7 +59,7 @@ impl Station {
         }
     }
 
-    /// Hands over what the port has gathered.
+    /// Hands over the frames that the port has gathered.
     fn flush(&mut self, clock: &Clock) {
         if !self.gathered.is_empty() {
             let now = clock.now();
@@ -69,11 +69,11 @@ impl Station {
     }
 }
 
-/// Frames, one after another.
+/// Frames in one buffer, one after another.
 #[derive(Debug, Default)]
 struct Inbox {
     bytes: Vec<u8>,
-    /// Where each frame ends.
+    /// The offset at which each frame ends.
     ends: Vec<usize>,
 }
 
@@ -98,14 +98,14 @@ impl Inbox {
     }
 }
 
-/// The whole path.
+/// A whole path.
 #[derive(Debug)]
 pub struct Path {
     /// The ends: near (h4) and far (h8).
     pub stations: [Station; 2],
     /// Direction `i` leads away from station `i`.
     pub directions: [Direction; 2],
-    /// When the timers of the guards are due, as of the last that they were told.
+    /// When the timers of the guards are due, as of the last event of each.
     timers: [Instant; 2],
     clock: Clock,
     /// The frames that have just been read.
@@ -114,7 +114,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path between two stations.
+    /// Builds a path between two stations.
     pub fn new(stations: [Station; 2], directions: [Direction; 2], clock: Clock) -> Self {
         Self {
             stations,
@@ -126,7 +126,7 @@ impl Path {
         }
     }
 
-    /// Takes no more frames from the hosts, so that what is held can drain.
+    /// Takes no more frames from the hosts, so that the frames that are held can drain.
     pub fn retire(&mut self) {
         self.is_retired = true;
     }
@@ -143,9 +143,9 @@ impl Path {
         Ok(any)
     }
 
-    /// Takes frames from the port at `end`. They enter at a time after the reading, so that none
-    /// crosses faster than the link allows, and nothing older is left undone: a guard's time never
-    /// goes back.
+    /// Takes frames from the port at `end`. The frames enter at a time after the reading, so that none
+    /// crosses faster than the link allows. No older event is left undone, because a guard's time never goes
+    /// back.
     fn receive_from(&mut self, end: usize) -> Result<bool> {
         let Self { stations, inbox, .. } = self;
         inbox.clear();
@@ -161,9 +161,9 @@ impl Path {
         Ok(true)
     }
 
-    /// Does what is due until nothing is, and returns the time. Delivering a frame runs the kernel's
-    /// receive path, whose answers wait in the ports at once: they must not enter at a time at which
-    /// they were not there yet. A loop that cannot keep up goes on after a few rounds.
+    /// Carries out due events until no event is due, and returns the time. Delivering a frame runs the
+    /// kernel's receive path, whose answers wait in the ports at once: the answers must not enter at a time
+    /// at which they were not there yet. A loop that cannot keep up goes on after a few rounds.
     fn catch_up(&mut self) -> Instant {
         let mut now = self.clock.now();
         for _ in 0..CATCH_UP_ROUNDS {
@@ -176,7 +176,7 @@ impl Path {
         now
     }
 
-    /// Does everything that is due by `now`, in order of time, and lets it leave.
+    /// Carries out every event that is due by `now`, in order of time, and lets the frames leave.
     pub fn advance(&mut self, now: Instant) {
         // Between two rounds a guard may have been told to protect in another way.
         self.timers = ENDS.map(|end| self.stations[end].guard.poll_timeout());
@@ -194,28 +194,29 @@ impl Path {
         }
     }
 
-    /// Sends what has been gathered in the ports.
+    /// Sends the frames that the ports have gathered.
     pub fn flush(&mut self) {
         self.stations.iter_mut().for_each(|station| station.flush(&self.clock));
     }
 
-    /// When something is due next.
+    /// Returns when the next event is due.
     pub fn next_event(&self) -> Instant {
         self.earliest().1
     }
 
-    /// What to watch while asleep.
+    /// Returns the ports to watch while asleep.
     pub fn readable(&self) -> [Option<BorrowedFd<'_>>; 2] {
         ENDS.map(|end| (!self.is_retired).then(|| self.stations[end].port.readable()))
     }
 
-    /// The end at which something is due first, and when. Ties go to the near end.
+    /// Returns the end with the earliest event, and when that event is due. Ties go to the near end.
     fn earliest(&self) -> (usize, Instant) {
         let due = ENDS.map(|end| self.timers[end].min(self.directions[end].next_event()));
         if due[1] < due[0] { (1, due[1]) } else { (0, due[0]) }
     }
 
-    /// What is due at `end`: its timer, its transmitter, the arrival at the other end.
+    /// Carries out the events that are due at `end`: its timer, its transmitter, the arrival at the other
+    /// end.
     fn happen(&mut self, end: usize, due: Instant) {
         if self.timers[end] <= due {
             self.stations[end].guard.handle_timeout(due);
@@ -231,7 +232,7 @@ impl Path {
         }
     }
 
-    /// After a guard has been told something: starts its next frame and delivers to its host.
+    /// Follows an event of a guard: delivers to its host and starts its next frame on the link.
     fn drive(&mut self, end: usize, now: Instant) {
         let (station, direction) = (&mut self.stations[end], &mut self.directions[end]);
         station.deliver(now, &self.clock);

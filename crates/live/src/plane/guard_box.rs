@@ -23,15 +23,17 @@ use std::os::fd::BorrowedFd;
 
 /// Frames taken from one port in a round.
 const RECEIVE_BATCH: usize = 64;
-/// How many such batches are heard before a deadline counts: the whole receive ring of a packet port.
+/// The most batches that are taken from the link before a deadline counts: the whole receive ring of a packet
+/// port.
 const HEARD_FIRST: usize = 64;
-/// How far ahead of the rate frames may leave: one wake-up then serves several of them.
+/// How far ahead of the rate frames may leave: one wake-up then serves several frames.
 const AHEAD: Duration = Duration::from_us(50);
-/// How much time without traffic counts toward the rate after a late wake-up.
+/// The most time without traffic that counts toward the rate after a late wake-up.
 const BEHIND: Duration = Duration::from_us(200);
-/// How often the guard is told what the port of its link has dropped: that costs a system call.
+/// Time between two reports to the guard of the frames that the port of its link has dropped, because each
+/// costs a system call.
 const PORT_INTERVAL: Duration = Duration::from_ms(50);
-/// The loss rate for which copies are counted when nobody has said: the artifact's, two copies.
+/// The loss rate from which copies are counted when none is given: the artifact's, which gives two copies.
 const ASSUMED_LOSS: f64 = 1e-3;
 
 /// One guard and its ports.
@@ -52,7 +54,8 @@ pub(super) struct GuardBox {
 
 impl GuardBox {
     pub(super) fn build(config: &Config, ports: &GuardPortsConfig, clock: Clock) -> Result<Self> {
-        // Whoever cannot read the link must not guess identities and nonces (G-20, G-21): no seed is set.
+        // A process that cannot read the link must not guess identities and nonces (G-20, G-21): no seed is
+        // set.
         let seed = process::unpredictable().attempting("draw a seed for identities")?;
         let streams = Streams::new(seed);
         let rate = ports.rate_bps.map(values::rate).transpose()?;
@@ -79,7 +82,8 @@ impl GuardBox {
         })
     }
 
-    /// Tells the guard what is not the link's doing (G-33).
+    /// Tells the guard how many frames the port of its link has dropped, which are not losses of the link
+    /// (G-33).
     fn look_at_port(&mut self, now: Instant) {
         if self.next_port_look <= now {
             self.next_port_look = now + PORT_INTERVAL;
@@ -89,7 +93,7 @@ impl GuardBox {
         }
     }
 
-    /// After the guard has been told something: sends what it has for either side.
+    /// Follows an event of the guard: sends the frames that it has for either side.
     fn drive(&mut self, now: Instant) {
         while let Some(frame) = self.guard.poll_transmit(now, Side::Lan) {
             self.lan.send(&frame);
@@ -107,8 +111,8 @@ impl GuardBox {
         }
     }
 
-    /// Takes what waits on the link. Frames that came while this process was kept from running came in
-    /// time: a deadline that passed meanwhile must not give up what they bring.
+    /// Takes the frames that wait on the link. Frames that came while this process was kept from running came
+    /// in time: a deadline that passed meanwhile must not give up the frames that they bring.
     fn hear(&mut self) -> Result<()> {
         for _ in 0..HEARD_FIRST {
             if self.receive_from(Side::Link)? < RECEIVE_BATCH {
@@ -118,7 +122,7 @@ impl GuardBox {
         Ok(())
     }
 
-    /// Takes what waits in one port.
+    /// Takes the frames that wait in one port.
     fn receive_from(&mut self, side: Side) -> Result<usize> {
         let now = self.clock.now();
         let Self { lan, link, guard, .. } = self;
@@ -211,7 +215,7 @@ impl Plane for GuardBox {
     }
 }
 
-/// The protection that was asked for; none if nobody did.
+/// Returns the protection that was asked for; none if no protection was given.
 fn chosen(protection: Option<&Protection>) -> Result<Protection> {
     let protection = protection.unwrap_or(&Protection::None);
     lines::check(protection, ASSUMED_LOSS)?;

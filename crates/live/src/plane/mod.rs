@@ -1,4 +1,4 @@
-//! What a process can be: a path (two ports, the link between them) or one guard between two ports.
+//! The planes of a process: a path (two ports, the link between them) or one guard between two ports.
 
 mod guard_box;
 mod path_plane;
@@ -23,10 +23,12 @@ use path_plane::PathPlane;
 const TAGS: usize = 8;
 /// Bytes of an Ethernet header with two VLAN tags.
 const LONGEST_HEADER: usize = EthernetHeader::LEN + TAGS;
-/// Frames beyond the queue and the flight that a guard may hold: copies, reorder buffer, control. Half
-/// of the largest window of unacknowledged frames is more than any measured loop needs at 10 Gb/s.
+/// Frames that a guard may hold beyond the queue and the flight: copies, reorder buffer, control frames. The
+/// number is half of the largest window of unacknowledged frames, which is more than any measured loop needs
+/// at 10 Gb/s.
 const SPARE_FRAMES: u64 = 32_768;
-/// Bytes by which the number of frames in a queue is estimated; with shorter frames the pool is the limit.
+/// Bytes of a frame by which the number of frames in a queue is estimated; with shorter frames the pool is the
+/// limit.
 const SMALL_FRAME: u64 = 256;
 
 /// Runs the data plane that `text` (JSON, see [`Config`]) describes until it is told to stop.
@@ -35,7 +37,7 @@ const SMALL_FRAME: u64 = 256;
 /// When the configuration makes no sense or the system refuses a port.
 pub fn run(text: &str) -> Result<()> {
     let config = Config::parse(text)?;
-    // Signals first: the control thread must not catch them.
+    // Signals are taken over first: the control thread must not catch them.
     let termination = termination().attempting("take over SIGTERM")?;
     let clock = Clock::start();
     match &config.role {
@@ -70,7 +72,7 @@ fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os:
     runner.run()
 }
 
-/// The guard that a configuration asks for; `in_flight` bytes may be on the link.
+/// Returns the configuration of a guard; `in_flight` bytes may be on the link.
 fn guard_config(config: &Config, in_flight: Bytes) -> Result<GuardConfig> {
     let frames = SPARE_FRAMES + (in_flight.0 + config.queue.bytes) / SMALL_FRAME;
     Ok(GuardConfig {

@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use std::mem;
 use std::os::fd::BorrowedFd;
 
-/// The two directions, in the order of the stations they lead away from.
+/// The names of the two directions, in the order of the stations from which they lead away.
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
-/// The two guards, likewise.
+/// The names of the random streams of the two guards, in the order of the stations.
 const GUARDS: [&str; 2] = ["guard/near", "guard/far"];
 
 /// A path and the random streams of its losses.
@@ -32,11 +32,11 @@ pub(super) struct PathPlane {
     path: Path,
     streams: Streams,
     loss: [LossModel; 2],
-    /// What the guards protect by; absent in a plain wire, which has none.
+    /// The protection of the guards; absent in a plain wire, which has no guards.
     protection: Option<Protection>,
     longest_frame: u32,
     rate: BitRate,
-    /// How often something was changed: every change draws from streams of its own.
+    /// How often loss or protection was changed: every change draws from streams of its own.
     changes: u64,
 }
 
@@ -60,7 +60,7 @@ impl PathPlane {
                     lines::check(wanted, law)?;
                     Guard::new(limits.clone(), lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
-                // Guards at its ends send longer frames than it was told of.
+                // The guards at the ends of a wire send longer frames than the wire was told of.
                 None => Guard::wire(GuardConfig {
                     longest_frame: limits.longest_frame + lines::headroom(&lines),
                     ..limits.clone()
@@ -86,7 +86,8 @@ impl PathPlane {
         [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame, self.rate))
     }
 
-    /// The guards protect by this from now on, as the losses of the link ask for.
+    /// Makes both guards protect by `wanted` from now on, with the numbers of copies that the losses of the link ask
+    /// for.
     fn protect_by(&mut self, now: Instant, wanted: &Protection) {
         let (laws, streams) = (self.laws(), self.changed());
         for end in ENDS {
@@ -95,7 +96,7 @@ impl PathPlane {
         }
     }
 
-    /// The random streams after one more change.
+    /// Returns the random streams after one more change.
     fn changed(&mut self) -> Streams {
         self.changes += 1;
         self.streams.trial(self.changes)
@@ -150,12 +151,12 @@ impl Plane for PathPlane {
         })
     }
 
-    /// A protection whose copies follow the loss, those of control frames included, begins a new session if a number
-    /// changes.
+    /// Sets other loss models. A protection whose copies follow the loss, those of control frames included, begins a
+    /// new session if a number of copies changes.
     fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()> {
         let protection = self.protection.clone();
         if let Some(protection) = &protection {
-            // Both are looked at before either is changed: a mistake changes nothing.
+            // Both loss models are checked before either direction is changed: a mistake changes nothing.
             let mut laws =
                 models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame, self.rate)));
             laws.try_for_each(|law| lines::check(protection, law))?;
@@ -183,7 +184,7 @@ impl Plane for PathPlane {
             return Err(Error::Usage(format!("a plain wire protects nothing: {mend}")));
         }
         let wanted = protection.unwrap_or(&Protection::None);
-        // Both ends are looked at before either is changed: a mistake changes nothing.
+        // Both ends are checked before either is changed: a mistake changes nothing.
         self.laws().iter().try_for_each(|&law| lines::check(wanted, law))?;
         self.protect_by(now, wanted);
         self.protection = Some(wanted.clone());

@@ -1,4 +1,4 @@
-//! What is different about a guard whose link is a path (RT-1).
+//! The differences of a guard whose link is a path of datagrams (RT-1).
 
 use crate::config::GuardPortsConfig;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use lossylink_core::rng::Stream;
 /// Whether the link of a guard is a path of datagrams.
 ///
 /// # Errors
-/// If the port of its LAN is none, or has no place on a link.
+/// If a port cannot be read, or its kind has no place on its side.
 pub(super) fn is_path(ports: &GuardPortsConfig) -> Result<bool> {
     let (lan, link) = (values::port(&ports.lan)?, values::port(&ports.link)?);
     match (lan.kind, link.kind) {
@@ -27,7 +27,7 @@ pub(super) fn is_path(ports: &GuardPortsConfig) -> Result<bool> {
     }
 }
 
-/// The guard of a path.
+/// Builds the guard of a path.
 ///
 /// # Errors
 /// Without a secret, or with a protection for links.
@@ -41,14 +41,15 @@ pub(super) fn guard(config: GuardConfig, protection: Option<&Protection>, rng: S
     Ok(Guard::closed(config, lines::routed(), protection.clone(), rng))
 }
 
-/// The protection that a guard of a path is asked for; nothing if it has a link.
+/// Returns the protection that a guard of a path is asked for; `None` if the guard has a link.
 pub(super) fn chosen(guard: &Guard, protection: Option<&Protection>) -> Option<Result<Protection>> {
     let is_path = guard.session().is_some_and(|state| state.is_closed);
     let wanted = protection.unwrap_or(&Protection::None);
     is_path.then(|| lines::check_routed(wanted).map(|()| wanted.clone()))
 }
 
-/// A port whose peer is away goes nowhere: a TUN then leaves its routes to others.
+/// Shows the LAN whether the peer is there. While the peer is away, a TUN leaves its routes to other
+/// interfaces.
 pub(super) fn show_carrier(guard: &Guard, lan: &mut dyn Port) {
     if let Some(state) = guard.session().filter(|state| state.is_closed) {
         lan.set_carrier(state.peer == Peer::Agreed);

@@ -1,4 +1,4 @@
-//! Where frames enter and leave a process: one trait, one file for each kind of port.
+//! Ports, where frames enter and leave a process: one trait, one file for each kind of port.
 
 mod packet;
 mod super_frame;
@@ -21,13 +21,13 @@ pub const ETHERNET_BYTES: usize = 14;
 /// The longest payload of a frame that any port carries, in bytes: jumbo frames and some headroom.
 pub const MAX_MTU: usize = 9216;
 
-/// Room for a frame with two VLAN tags, in bytes.
+/// Bytes of two VLAN tags in front of an EtherType.
 const TAG_BYTES: usize = 8;
 
-/// A place where whole Ethernet frames enter and leave.
+/// A port: a place where whole Ethernet frames enter and leave.
 ///
 /// Polling order: `receive` until it takes nothing, `send` any number of frames, then `flush` once.
-/// No call ever blocks; between rounds a loop may sleep until [`Port::readable`] has something.
+/// No call ever blocks; between rounds a loop may sleep until [`Port::readable`] is readable.
 pub trait Port: fmt::Debug {
     /// Hands at most `limit` waiting frames to `take`; returns how many it took.
     ///
@@ -38,26 +38,26 @@ pub trait Port: fmt::Debug {
     /// Sends a frame, at the latest at the next `flush`; a frame that the kernel refuses is counted.
     fn send(&mut self, frame: &[u8]);
 
-    /// Sends what `send` has gathered.
+    /// Sends the frames that `send` has gathered.
     fn flush(&mut self);
 
     /// Whether `send` leaves frames to `flush`.
     fn gathers(&self) -> bool;
 
-    /// The descriptor that turns readable when a frame waits.
+    /// Returns the descriptor that turns readable when a frame waits.
     fn readable(&self) -> BorrowedFd<'_>;
 
-    /// Says whether anything that is sent here goes anywhere; most interfaces have no say in that.
+    /// Says whether frames that are sent here reach a peer; most kinds of interfaces cannot show that.
     fn set_carrier(&mut self, _is_up: bool) {}
 
-    /// What has passed and what was refused so far.
+    /// Returns the counters of frames passed and refused so far.
     fn counters(&mut self) -> PortCounters;
 }
 
-/// What has passed through a port.
+/// Counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortCounters {
-    /// Frames and bytes that came in.
+    /// Frames that came in.
     pub received_frames: u64,
     /// Bytes of those frames, without FCS.
     pub received_bytes: u64,
@@ -67,24 +67,24 @@ pub struct PortCounters {
     pub sent_frames: u64,
     /// Bytes of those frames, without FCS.
     pub sent_bytes: u64,
-    /// Frames that the kernel refused to take from us.
+    /// Frames that the kernel refused to send.
     pub send_refused: u64,
-    /// Frames lost before we saw them: a TAP's `TX dropped`, a ring's `tp_drops`.
+    /// Frames lost before this process saw them: a TAP's `TX dropped`, a ring's `tp_drops`.
     pub missed: u64,
-    /// Frames longer than the port carries, dropped.
+    /// Frames longer than the port carries, which were dropped.
     pub oversize: u64,
-    /// Frames whose checksum the sender had left undone, completed.
+    /// Frames whose checksum the sender had left undone, and which was completed here.
     pub checksums_completed: u64,
     /// Super-frames, cut into the frames that were received.
     pub super_frames_cut: u64,
     /// Super-frames, joined of frames that were sent.
     pub super_frames_joined: u64,
-    /// Frames and super-frames that the sender had left undone and that could not be finished, dropped.
+    /// Frames and super-frames that the sender had left undone and that could not be finished; they were dropped.
     pub unfinished: u64,
 }
 
 impl PortCounters {
-    /// What each of them counts.
+    /// The help texts of the counters.
     pub(crate) const HELP: [(&str, Kind, &str); 12] = [
         ("received_frames", Kind::Count, "Frames that came in."),
         ("received_bytes", Kind::Count, "Bytes of those frames, without FCS."),
@@ -100,14 +100,14 @@ impl PortCounters {
         ("unfinished", Kind::Count, "Frames that could not be finished for their sender, dropped."),
     ];
 
-    /// Enters what the kernel took: so many frames, as one packet.
+    /// Counts a packet of `frames` frames and `bytes` bytes that the kernel took.
     fn sent(&mut self, frames: u64, bytes: u64) {
         self.sent_frames += frames;
         self.sent_bytes += bytes;
         self.super_frames_joined += u64::from(frames > 1);
     }
 
-    /// Enters a frame that came in.
+    /// Counts a frame that came in.
     fn received(&mut self, length: usize) {
         self.received_frames += 1;
         self.received_bytes += length as u64;
@@ -115,16 +115,16 @@ impl PortCounters {
     }
 }
 
-/// An interface whose MTU is large enough as long as this lives, and as before afterwards.
+/// An interface whose MTU is large enough as long as this value lives; the former MTU is restored afterwards.
 #[derive(Debug)]
 struct RaisedMtu {
     interface: Interface,
-    /// The MTU to go back to, if it had to be raised.
+    /// The former MTU, if it had to be raised.
     former: Option<usize>,
 }
 
 impl RaisedMtu {
-    /// Makes room for frames of `mtu`.
+    /// Raises the MTU to `mtu` if it is smaller.
     fn at_least(interface: Interface, mtu: usize) -> Result<Self> {
         let present = interface.mtu()?;
         let former = (present < mtu).then_some(present);
@@ -144,19 +144,19 @@ impl Drop for RaisedMtu {
     }
 }
 
-/// Which port to open: `tap:NAME`, `tun:NAME`, `packet:NAME`, `xdp:NAME` or `udp:PEER:PORT`, each with an optional
+/// The port to open: `tap:NAME`, `tun:NAME`, `packet:NAME`, `xdp:NAME` or `udp:PEER:PORT`, each with an optional
 /// `@NAMESPACE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSpec {
-    /// The way in.
+    /// The kind of the port.
     pub kind: PortKind,
     /// The interface; for `udp`, the peer and the port.
     pub interface: String,
-    /// The named network namespace that holds it; the process's own if absent.
+    /// The named network namespace of the interface; the process's own if absent.
     pub namespace: Option<String>,
 }
 
-/// The ways in which frames cross from the kernel.
+/// The kinds of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortKind {
     /// The host's own TAP interface.
@@ -172,11 +172,11 @@ pub enum PortKind {
 }
 
 impl PortSpec {
-    /// Opens the port for frames of up to `mtu` payload bytes. With `super_frames` the host behind it may send and
-    /// receive many frames as one; an XDP port passes each by itself in any case.
+    /// Opens the port for frames of up to `mtu` payload bytes. With `super_frames` the host behind the port may
+    /// send and receive many frames as one packet; an XDP port passes each frame by itself in any case.
     ///
     /// # Errors
-    /// When the kernel refuses, with what was attempted.
+    /// When the kernel refuses; the message says which request.
     pub fn open(&self, mtu: usize, super_frames: bool) -> Result<Box<dyn Port>> {
         if mtu > MAX_MTU {
             return Err(Error::Usage(format!("an MTU of {mtu} is too large: at most {MAX_MTU} bytes")));

@@ -17,7 +17,8 @@ const ADDRESS_BYTES: usize = 12;
 /// Bytes of one VLAN tag.
 const VLAN_BYTES: usize = 4;
 
-/// How long to wait when the far end of a veth cannot take more, and how often in a batch: 0.4 ms at most.
+/// Time to wait when the far end of a veth cannot take more frames, and the most waits in a batch: 0.4 ms at
+/// most.
 const NAP_NS: u64 = 50_000;
 const NAPS: usize = 8;
 
@@ -28,13 +29,13 @@ pub(super) struct PacketPort {
     _mtu: RaisedMtu,
     longest_frame: usize,
     batch: Batch,
-    /// Joins what hosts are to receive; absent where the other side takes frames alone.
+    /// Joins frames for hosts into super-frames; absent where the other side takes frames alone.
     joiner: Option<Joiner>,
     /// A received frame with its VLAN tag put back.
     tagged: Vec<u8>,
     /// The super-frame that is being cut.
     super_frame: SuperFrame,
-    /// The VLAN tag that each of its frames gets back.
+    /// The VLAN tag that each frame of the super-frame gets back.
     super_vlan: Option<(u16, u16)>,
     counters: PortCounters,
 }
@@ -46,10 +47,10 @@ struct Batch {
     packets: Vec<Gathered>,
 }
 
-/// One of them.
+/// A packet in a batch.
 #[derive(Clone, Copy, Debug)]
 struct Gathered {
-    /// Where it ends.
+    /// The offset at which the packet ends.
     end: usize,
     frames: u64,
     frame_bytes: u64,
@@ -123,13 +124,13 @@ impl Port for PacketPort {
     }
 
     fn counters(&mut self) -> PortCounters {
-        // The kernel resets its count at every question, so the sum is kept here.
+        // The kernel resets its count at every question, so this port keeps the sum.
         self.counters.missed += self.socket.ring_drops().unwrap_or(0);
         self.counters
     }
 }
 
-/// What was in a slot of the ring.
+/// The content of a slot of the ring.
 enum Slot {
     Empty,
     /// One frame, handed over or dropped.
@@ -140,7 +141,7 @@ enum Slot {
 
 impl Batch {
     fn new(longest_packet: usize) -> Self {
-        // The last put may add what was joined of every conversation.
+        // The last frame put may add a joined packet of every conversation.
         let packets = 2 * SEND_BATCH;
         Self { bytes: Vec::with_capacity(SEND_BATCH * longest_packet), packets: Vec::with_capacity(packets) }
     }
@@ -157,7 +158,7 @@ impl Batch {
         self.packets.push(Gathered { end: self.bytes.len(), frames: 1, frame_bytes });
     }
 
-    /// A packet behind its offload header.
+    /// Returns a packet behind its offload header.
     fn bytes(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.packets[index - 1].end };
         &self.bytes[start..self.packets[index].end]
@@ -186,7 +187,7 @@ impl PacketPort {
                     naps += 1;
                     let _ = wait(&[], Some(NAP_NS));
                 }
-                // The interface refuses this one (down, too long): skip it like a cable would.
+                // The interface refuses this packet (down, too long): skip it, as a cable would.
                 Err(_) => {
                     counters.send_refused += batch.packets[first].frames;
                     first += 1;
@@ -232,7 +233,8 @@ impl PacketPort {
         }
     }
 
-    /// Begins to cut what is more than a frame: it is `whole` bytes long, or waits beside the ring.
+    /// Begins to cut a super-frame, or drops a frame that is too long. The packet is `whole` bytes long, or
+    /// waits beside the ring.
     fn take_long(&mut self, arrival: Arrival, whole: usize) -> Slot {
         let room = self.super_frame.room();
         let length = if arrival.is_queued { self.socket.receive_queued(room).unwrap_or(0) } else { whole };
@@ -249,12 +251,12 @@ impl PacketPort {
     }
 }
 
-/// Whether the kernel refused for want of room, which passes.
+/// Whether the kernel refused for lack of room, which passes.
 fn is_full(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
 }
 
-/// The frame as it was on the cable: the kernel moves a VLAN tag out of received frames.
+/// Returns the frame as it was on the cable: the kernel moves a VLAN tag out of received frames.
 fn with_vlan<'a>(frame: &'a [u8], vlan: Option<(u16, u16)>, tagged: &'a mut Vec<u8>) -> &'a [u8] {
     let Some((protocol, tag)) = vlan else { return frame };
     tagged.clear();

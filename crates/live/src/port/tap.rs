@@ -11,8 +11,8 @@ use std::io::Read;
 use std::io::Seek;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Frames that may wait for us in the kernel: a TAP drops silently when its queue is full, and 20,000
-/// full frames are 240 ms at 1 Gb/s.
+/// The most frames that may wait for this process in the kernel. A TAP drops silently when its queue is full,
+/// and 20,000 full frames are 240 ms at 1 Gb/s.
 const QUEUE_FRAMES: i32 = 20_000;
 
 /// A TAP interface to which this process is the cable.
@@ -22,9 +22,9 @@ pub(super) struct TapPort {
     tap: File,
     /// `/proc/net/dev` of the interface's namespace; it stays tied to that namespace.
     statistics: File,
-    /// What was read last: a frame, or a super-frame that is being cut.
+    /// The last packet that was read: a frame, or a super-frame that is being cut.
     super_frame: SuperFrame,
-    /// Joins what the host is to receive; absent where the host takes frames alone.
+    /// Joins frames for the host into super-frames; absent where the host takes frames alone.
     joiner: Option<Joiner>,
     /// A frame to send, behind its offload header.
     outgoing: Vec<u8>,
@@ -38,7 +38,8 @@ impl TapPort {
             let tap = tun::attach(name, super_frames)?;
             let interface = Interface::open(name)?;
             interface.set_mtu(mtu)?;
-            // Inside a user namespace only netlink may set it, and the lab already has: no reason to fail.
+            // Inside a user namespace only netlink may set the length, and the lab already has: no reason to
+            // fail.
             let _ = interface.set_queue_length(QUEUE_FRAMES);
             interface.set_up()?;
             let statistics =
@@ -57,7 +58,7 @@ impl TapPort {
         })
     }
 
-    /// Reads the next frame or super-frame; `false` when none waits.
+    /// Reads the next frame or super-frame and returns its length; `None` when none waits.
     fn read(&mut self) -> Result<Option<usize>> {
         let Self { tap, super_frame, name, .. } = self;
         sys::read(tap.as_fd(), super_frame.room()).attempting(format_args!("read a frame from TAP {name}"))
@@ -86,7 +87,7 @@ impl TapPort {
         true
     }
 
-    /// The `TX dropped` column of the interface: frames for which its queue had no room.
+    /// Returns the `TX dropped` column of the interface: frames for which its queue had no room.
     fn dropped_by_the_kernel(&mut self) -> std::io::Result<u64> {
         let mut text = String::new();
         self.statistics.rewind()?;

@@ -7,9 +7,9 @@ use crate::sys::{self, namespace, tunnel};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Packets that may wait for us in the kernel: its own 500 are 5 ms at 1 Gb/s.
+/// Packets that may wait for this process in the kernel: the default of 500 is 5 ms at 1 Gb/s.
 const QUEUE_PACKETS: i32 = 5_000;
-/// Where the EtherType stands in an Ethernet header.
+/// Offset of the EtherType in an Ethernet header.
 const ETHERTYPE: usize = 12;
 /// The EtherTypes of the versions of IP.
 const IPV4: [u8; 2] = [0x08, 0x00];
@@ -32,7 +32,7 @@ impl TunPort {
             let tun = tunnel::attach(name)?;
             let interface = Interface::open(name)?;
             interface.set_mtu(mtu)?;
-            // Inside a user namespace only netlink may set it: then 500 packets may wait.
+            // Inside a user namespace only netlink may set the length: then 500 packets may wait.
             let _ = interface.set_queue_length(QUEUE_PACKETS);
             interface.set_up()?;
             let buffer = vec![0; ETHERNET_BYTES + mtu];
@@ -61,7 +61,7 @@ impl Port for TunPort {
         Ok(limit)
     }
 
-    /// What is no IP packet has no place here.
+    /// Sends the IP packet of a frame; a frame without an IP packet has no place on a TUN.
     fn send(&mut self, frame: &[u8]) {
         let packet = frame.get(ETHERNET_BYTES..).unwrap_or_default();
         let is_ip = packet
@@ -89,7 +89,8 @@ impl Port for TunPort {
         self.tun.as_fd()
     }
 
-    /// A kernel that knows no carrier of a TUN leaves it up: its routes stay.
+    /// Shows the carrier of the interface. A kernel that knows no carrier of a TUN leaves it up: its routes
+    /// stay.
     fn set_carrier(&mut self, is_up: bool) {
         if self.has_carrier != Some(is_up) {
             self.has_carrier = Some(is_up);
@@ -102,7 +103,7 @@ impl Port for TunPort {
     }
 }
 
-/// The EtherType of a packet that begins with this octet.
+/// Returns the EtherType of a packet that begins with the octet `first`.
 fn ethertype(first: u8) -> Option<[u8; 2]> {
     match first >> 4 {
         4 => Some(IPV4),

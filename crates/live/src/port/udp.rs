@@ -9,9 +9,10 @@ use lossylink_core::wire::routed::{MOST_UNSENT, arrived, ecn, unsent, unsent_bef
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Room for what one call receives, behind what does not travel of its first frame.
+/// Room for the datagrams that one call receives, behind the local octets of the first frame, which do not
+/// travel.
 const ROOM: usize = MOST_UNSENT + (1 << 16);
-/// How long to wait when the kernel can take no more, and how often in a batch: 0.4 ms at most.
+/// Time to wait when the kernel can take no more, and the most waits in a batch: 0.4 ms at most.
 const NAP_NS: u64 = 50_000;
 const NAPS: usize = 8;
 
@@ -21,15 +22,15 @@ pub(super) struct UdpPort {
     socket: Datagrams,
     longest_frame: usize,
     room: Vec<u8>,
-    /// Datagrams that were received and not yet handed over: where the next begins, where all end.
+    /// Datagrams that were received and not yet handed over: where the next one begins, where all of them end.
     waiting: Option<(usize, usize, Arrival)>,
-    /// Datagrams that leave in one call.
+    /// Datagrams that leave in the next call.
     group: Vec<u8>,
     segment: usize,
     ecn: u8,
-    /// Whether the last was shorter than the others: none follows it.
+    /// Whether the last datagram of the group was shorter than the others: no datagram may follow it.
     is_closed: bool,
-    /// Whether the kernel cuts.
+    /// Whether the kernel cuts a group into datagrams.
     cuts: bool,
     counters: PortCounters,
 }
@@ -55,12 +56,12 @@ impl UdpPort {
         }
     }
 
-    /// Hands over the next datagram of those that came together; `false` when there is none.
+    /// Hands over the next datagram of those that arrived together; `false` when there is none.
     fn take_one(&mut self, take: &mut dyn FnMut(&[u8])) -> bool {
         let Some((at, end, arrival)) = self.waiting else { return false };
         let next = end.min(at + arrival.segment);
         self.waiting = (next < end).then_some((next, end, arrival));
-        // The datagram in front has been handed over.
+        // The octets in front belong to a datagram that has been handed over.
         let frame = arrived(&mut self.room[at - MOST_UNSENT..next], arrival.ecn);
         if frame.len() > self.longest_frame {
             self.counters.oversize += 1;
@@ -71,7 +72,7 @@ impl UdpPort {
         true
     }
 
-    /// Sends what has been gathered.
+    /// Sends the datagrams that have been gathered.
     fn send_group(&mut self) {
         if self.group.is_empty() {
             return;
@@ -79,8 +80,8 @@ impl UdpPort {
         let is_whole = self.cuts || self.group.len() <= self.segment;
         let failed = !is_whole || self.send_bytes(0, self.group.len()).is_err_and(|error| is_uncut(&error));
         if failed {
-            // One by one: some lower layers cannot cut (IPsec, cards without checksums on old kernels), and one
-            // that is too long takes the others along.
+            // The datagrams are sent one by one: some lower layers cannot cut (IPsec, cards without checksums
+            // on old kernels), and a datagram that is too long fails the others with it.
             let refused = self.counters.send_refused;
             let mut at = 0;
             while at < self.group.len() {
@@ -94,7 +95,7 @@ impl UdpPort {
         self.is_closed = false;
     }
 
-    /// Sends datagrams of the group in one call, and counts them, unless that is to be done one by one.
+    /// Sends datagrams of the group in one call and counts them, unless the kernel wants them one by one.
     fn send_bytes(&mut self, from: usize, to: usize) -> std::io::Result<()> {
         let datagrams = (to - from).div_ceil(self.segment) as u64;
         let mut naps = 0;
@@ -135,7 +136,8 @@ impl Port for UdpPort {
             };
             let end = MOST_UNSENT + arrival.length;
             self.waiting = (arrival.length > 0).then_some((MOST_UNSENT, end, arrival));
-            // One without contents is one of the limit, too: whoever sends many of them holds nothing up.
+            // A datagram without contents counts toward the limit, too: a peer that sends many of them holds
+            // nothing up.
             self.take_one(take);
         }
         Ok(limit)
@@ -179,7 +181,7 @@ impl Port for UdpPort {
     }
 }
 
-/// Where a peer is.
+/// Returns the address of a peer.
 fn resolved(peer: &str) -> Result<SocketAddr> {
     let example = "give an address and a port, as in 192.0.2.7:5000 or [2001:db8::7]:5000";
     let mut found = match peer.to_socket_addrs() {
@@ -192,7 +194,7 @@ fn resolved(peer: &str) -> Result<SocketAddr> {
     found.find(|one| one.port() > 0).ok_or_else(|| Error::Usage(format!("`{peer}` is no peer: {example}")))
 }
 
-/// Whether the kernel refused for want of room, which passes.
+/// Whether the kernel refused for lack of room, which passes.
 fn is_full(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
 }

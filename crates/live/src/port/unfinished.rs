@@ -1,7 +1,7 @@
-//! What a sender leaves to its network card and a packet socket finds undone: the checksum of a frame, and the
-//! cutting of a super-frame ([`super::super_frame`]).
+//! The work that a sender leaves to its network card and a packet socket finds undone: the checksum of a frame, and
+//! the cutting of a super-frame ([`super::super_frame`]).
 //!
-//! A veth has no card: what its far end leaves undone stays so. Source: `struct virtio_net_hdr` of
+//! A veth has no card: work that its far end leaves undone stays undone. Source: `struct virtio_net_hdr` of
 //! linux/virtio_net.h, VIRTIO 1.2, 5.1.6.2; on packet sockets its numbers have the byte order of the machine.
 
 use super::ETHERNET_BYTES;
@@ -12,14 +12,14 @@ use lossylink_core::wire::checksum::Checksum;
 const NEEDS_CHECKSUM: u8 = 1;
 /// The frame is whole (`VIRTIO_NET_HDR_GSO_NONE`).
 const NO_SUPER_FRAME: u8 = 0;
-/// Where SCTP has its checksum, behind the start of its header. It is a CRC, and the header of the packet socket does
-/// not say so; no protocol with an internet checksum has it there. Source: RFC 9260, 3.1.
+/// Offset of the checksum in an SCTP header. That checksum is a CRC, and the header of the packet socket does not say
+/// so; no protocol with an internet checksum has it at this offset. Source: RFC 9260, 3.1.
 const SCTP_CHECKSUM_OFFSET: u16 = 8;
 
-/// Beside a kind of TCP: the segments bear a congestion mark, which is for the first to tell.
+/// Flag beside a kind of TCP: the segments bear a congestion mark, which the first segment is to show.
 const WITH_ECN: u8 = 0x80;
 
-/// What a super-frame is of (`VIRTIO_NET_HDR_GSO_*` of linux/virtio_net.h).
+/// The protocol of a super-frame (`VIRTIO_NET_HDR_GSO_*` of linux/virtio_net.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// TCP over IPv4.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Udp = 5,
 }
 
-/// What is left to do on a frame.
+/// The work that is left to do on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unfinished {
     flags: u8,
@@ -39,9 +39,9 @@ pub(super) struct Unfinished {
     header_bytes: u16,
     /// Bytes of payload in each of the frames that a super-frame is to become.
     pub(super) payload_bytes: u16,
-    /// Where the checksum begins to count, from the first byte of the frame without a VLAN tag.
+    /// Offset at which the checksum begins to count, from the first byte of the frame without a VLAN tag.
     pub(super) start: u16,
-    /// Where the checksum is, from there on.
+    /// Offset of the checksum from `start`.
     offset: u16,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Unfinished {
 pub(super) struct Unfinishable;
 
 impl Unfinished {
-    /// What is left to do on a super-frame that nobody has cut, nor completed its checksum at `start + offset`.
+    /// Returns the work on a super-frame that is not cut and whose checksum at `start + offset` is not completed.
     pub(super) fn of(
         kind: Kind,
         header_bytes: usize,
@@ -63,7 +63,7 @@ impl Unfinished {
         Self { flags: NEEDS_CHECKSUM, kind: kind as u8, header_bytes, payload_bytes, start, offset }
     }
 
-    /// Reads the header that stands in front of a frame.
+    /// Reads the offload header that stands in front of a frame.
     pub(super) fn read(header: [u8; OFFLOAD_HEADER_BYTES]) -> Self {
         let [flags, kind, rest @ ..] = header;
         let [header_bytes, payload_bytes, start, offset] =
@@ -71,7 +71,7 @@ impl Unfinished {
         Self { flags, kind, header_bytes, payload_bytes, start, offset }
     }
 
-    /// The header that says so.
+    /// Returns the offload header that describes this work.
     pub(super) fn header(self) -> [u8; OFFLOAD_HEADER_BYTES] {
         let Self { flags, kind, header_bytes, payload_bytes, start, offset } = self;
         let mut header = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -83,14 +83,14 @@ impl Unfinished {
         header
     }
 
-    /// What the super-frame is of; nothing if nobody cuts that here.
+    /// Returns the protocol of the super-frame; `None` if this process does not cut that protocol.
     pub(super) fn kind(self) -> Option<Kind> {
         [Kind::TcpOverIpv4, Kind::TcpOverIpv6, Kind::Udp].into_iter().find(|&kind| {
             kind as u8 == self.kind & !WITH_ECN && (kind != Kind::Udp || self.kind == Kind::Udp as u8)
         })
     }
 
-    /// Whether the frame is one of many frames.
+    /// Whether the frame is a super-frame, which consists of many frames.
     pub(super) fn is_super_frame(self) -> bool {
         self.kind != NO_SUPER_FRAME
     }
@@ -98,7 +98,7 @@ impl Unfinished {
     /// Completes the checksum of a frame (G-23); `false` if it is complete.
     ///
     /// # Errors
-    /// If its place is not in the frame, or it is no internet checksum. The frame is as before then.
+    /// If the place of the checksum is not in the frame, or it is no internet checksum. The frame is then unchanged.
     pub(super) fn complete(self, frame: &mut [u8]) -> Result<bool, Unfinishable> {
         if self.flags & NEEDS_CHECKSUM == 0 {
             return Ok(false);
@@ -108,14 +108,15 @@ impl Unfinished {
         if start < ETHERNET_BYTES || place + 2 > frame.len() || self.offset == SCTP_CHECKSUM_OFFSET {
             return Err(Unfinishable);
         }
-        // The sender has put the sum of the pseudo header in the place: it counts.
+        // The sender has put the sum of the pseudo header in the place of the checksum: that sum counts.
         let checksum = Checksum::new().cover(&frame[start..]).finish();
         frame[place..place + 2].copy_from_slice(&sendable(checksum).to_be_bytes());
         Ok(true)
     }
 }
 
-/// The checksum as it is sent: zero says in UDP that there is none (RFC 768), and means the same otherwise.
+/// Returns the checksum as it is sent. In UDP zero says that there is no checksum (RFC 768), so zero is sent as
+/// 0xFFFF, which means the same in every protocol.
 pub(super) fn sendable(checksum: u16) -> u16 {
     if checksum == 0 { u16::MAX } else { checksum }
 }
@@ -127,14 +128,14 @@ mod tests {
     use lossylink_core::wire::udp::UdpView;
     use proptest::prelude::*;
 
-    /// The header that a kernel writes for a plain frame.
+    /// Returns the header that a kernel writes for a plain frame.
     fn header(flags: u8, start: u16, offset: u16) -> [u8; OFFLOAD_HEADER_BYTES] {
         let [s, o] = [start, offset].map(u16::to_ne_bytes);
         [flags, 0, 0, 0, 0, 0, s[0], s[1], o[0], o[1]]
     }
 
     proptest! {
-        /// G-23: whatever the kernel says, at most the two bytes that it names are written.
+        /// G-23: whatever the kernel says, at most the two bytes of the checksum that it names are written.
         #[test]
         fn nothing_outside_of_the_place_is_touched(
             bytes in prop::collection::vec(any::<u8>(), 0..120),
@@ -154,7 +155,7 @@ mod tests {
             prop_assert_eq!(frame, bytes);
         }
 
-        /// G-23: a receiver takes what was completed.
+        /// G-23: a receiver accepts a datagram that was completed.
         #[test]
         fn a_completed_datagram_is_valid(
             payload in prop::collection::vec(any::<u8>(), 0..100),

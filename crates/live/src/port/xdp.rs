@@ -1,6 +1,6 @@
-//! The XDP port: an interface whose driver hands frames over before the kernel makes anything of them.
+//! The XDP port: an interface whose driver hands frames over before the kernel handles them.
 //!
-//! Frames that the kernel has taken a VLAN tag out of come without it: VLAN offloads must be off.
+//! Frames out of which the kernel has taken a VLAN tag arrive without the tag: VLAN offloads must be off.
 
 use super::{ETHERNET_BYTES, Port, PortCounters, RaisedMtu, TAG_BYTES};
 use crate::error::Result;

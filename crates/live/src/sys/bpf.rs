@@ -15,18 +15,19 @@ const BPF_LINK_CREATE: c_long = 28;
 const BPF_MAP_TYPE_XSKMAP: u32 = 17;
 const BPF_PROG_TYPE_XDP: u32 = 6;
 const BPF_XDP: u32 = 37;
-/// The program copes with frames in several buffers.
+/// Flag: the program copes with frames in several buffers.
 const BPF_F_XDP_HAS_FRAGS: u32 = 1 << 5;
-/// In the driver, before the kernel makes anything of a frame.
+/// Flag: the program runs in the driver, before the kernel handles a frame.
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
-/// Behind the driver: for interfaces whose driver knows no XDP.
+/// Flag: the program runs behind the driver, for interfaces whose driver knows no XDP.
 const XDP_FLAGS_SKB_MODE: u32 = 1 << 1;
-/// What becomes of a frame whose queue has no socket: the kernel's own way.
+/// The fate of a frame whose queue has no socket: the kernel handles it.
 const XDP_PASS: u32 = 2;
 /// The program may be used under either licence; the helpers that it calls ask for neither.
 const LICENSE: &CStr = c"Dual MIT/GPL";
 
-/// A program that is attached to an interface as long as this lives, even if the process is killed.
+/// A program that is attached to an interface as long as this value lives; it is detached even if the process
+/// is killed.
 #[derive(Debug)]
 pub struct Redirection {
     _link: OwnedFd,
@@ -147,9 +148,9 @@ fn link(program: &OwnedFd, interface: i32, flags: u32) -> io::Result<OwnedFd> {
     unsafe { bpf(BPF_LINK_CREATE, &mut create).map(|fd| OwnedFd::from_raw_fd(fd)) }
 }
 
-/// `return bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS)`.
+/// Returns the program `return bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS)`.
 fn redirect(sockets: u32) -> [u64; 6] {
-    /// Where `struct xdp_md` has the number of the queue.
+    /// Offset of the number of the queue in `struct xdp_md`.
     const RX_QUEUE_INDEX: u64 = 16;
     const BPF_REDIRECT_MAP: u64 = 51;
     /// The immediate of a load names a map by its descriptor.
@@ -171,10 +172,10 @@ fn address<T>(value: &T) -> u64 {
     std::ptr::from_ref(value) as u64
 }
 
-/// The system call itself.
+/// Makes the system call.
 ///
 /// # Safety
-/// Every pointer in `attributes` must be valid for what the command does with it.
+/// Every pointer in `attributes` must be valid for the accesses of the command.
 unsafe fn bpf<T>(command: c_long, attributes: &mut T) -> io::Result<libc::c_int> {
     let attributes: *mut T = attributes;
     // SAFETY: the structure lives on the caller's stack and its size goes with it.

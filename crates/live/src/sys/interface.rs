@@ -5,7 +5,7 @@ use crate::error::{Attempt, Error, Result};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// An interface request that carries `name` and zeros.
+/// Returns an interface request that carries `name` and zeros.
 pub(super) fn request(name: &str) -> Result<libc::ifreq> {
     // SAFETY: `ifreq` is plain old data; all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -19,7 +19,7 @@ pub(super) fn request(name: &str) -> Result<libc::ifreq> {
     Ok(request)
 }
 
-/// The settings of one interface of the network namespace in which this was opened.
+/// The settings of one interface, in the network namespace in which this was opened.
 #[derive(Debug)]
 pub struct Interface {
     name: String,
@@ -42,7 +42,7 @@ impl Interface {
         Ok(interface)
     }
 
-    /// The kernel's number for the interface.
+    /// Returns the kernel's number for the interface.
     pub fn index(&self) -> Result<i32> {
         let mut request = request(&self.name)?;
         self.call(libc::SIOCGIFINDEX, &mut request, "find interface")?;
@@ -50,7 +50,7 @@ impl Interface {
         Ok(unsafe { request.ifr_ifru.ifru_ifindex })
     }
 
-    /// The largest payload of a frame, in bytes.
+    /// Returns the largest payload of a frame, in bytes.
     pub fn mtu(&self) -> Result<usize> {
         let mut request = request(&self.name)?;
         self.call(libc::SIOCGIFMTU, &mut request, "read the MTU of")?;

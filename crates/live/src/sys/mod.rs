@@ -1,4 +1,4 @@
-//! System calls behind safe functions: the only `unsafe` code of the project lives in this folder.
+//! System calls behind safe functions: the only `unsafe` code of this crate lives in this folder.
 
 pub mod bpf;
 pub mod interface;
@@ -16,8 +16,8 @@ mod xdp_ring;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Bytes of `struct virtio_net_hdr`, which stands in front of each frame of a packet socket or a TAP on either way and
-/// says what its sender has left undone.
+/// Bytes of `struct virtio_net_hdr`. This header stands in front of each frame of a packet socket or a TAP on either
+/// way and says which work its sender has left undone.
 pub const OFFLOAD_HEADER_BYTES: usize = 10;
 
 /// Turns the -1 of a system call into its error.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Where iproute2 keeps its named network namespaces.
+/// The folder in which iproute2 keeps its named network namespaces.
 const NAMED_NAMESPACES: &str = "/run/netns";
 
 /// Runs `open` with the calling thread inside the network namespace `name`, then returns home.

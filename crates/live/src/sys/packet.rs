@@ -9,23 +9,23 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames that one call to the kernel sends at most.
+/// The most frames that one call to the kernel sends.
 pub const SEND_BATCH: usize = 64;
 /// The second version of the ring: fixed slots, no block timeout, hence no added latency.
 const TPACKET_V2: libc::c_int = 1;
-/// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h: leave out what this host sends.
+/// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h: leave out the frames that this host sends.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
-/// `PACKET_VNET_HDR` of linux/if_packet.h: put that header there, and expect it.
+/// `PACKET_VNET_HDR` of linux/if_packet.h: put the offload header in front of each frame, and expect it there.
 const PACKET_VNET_HDR: libc::c_int = 15;
-/// `PACKET_COPY_THRESH` of linux/if_packet.h: what is longer than a slot waits whole beside the ring, too.
+/// `PACKET_COPY_THRESH` of linux/if_packet.h: a frame that is longer than a slot also waits whole beside the ring.
 const PACKET_COPY_THRESH: libc::c_int = 7;
-/// What may wait beside the ring: a hundred super-frames of 64 KB with what the kernel keeps beside them.
+/// Bytes that may wait beside the ring: a hundred super-frames of 64 KB with the kernel's own data beside them.
 const QUEUED_BYTES: libc::c_int = 16 << 20;
 /// Slots of the ring: 6 ms of full frames at 8 Gb/s.
 const SLOTS: u32 = 4096;
-/// What a short frame takes in the send buffer, in bytes, with what the kernel keeps beside it.
+/// Bytes that a short frame takes in the send buffer, with the kernel's own data beside it.
 const LEAST_SLOT_BYTES: usize = 2048;
-/// Where a frame begins in a slot at the earliest: behind the header of the ring and the offload header.
+/// The least offset of a frame in a slot: behind the header of the ring and the offload header.
 const LEAST_START: usize = size_of::<libc::tpacket2_hdr>() + OFFLOAD_HEADER_BYTES;
 /// Bytes in front of the frame in a slot: headers, address and alignment, rounded up.
 const SLOT_OVERHEAD: usize = 96;
@@ -34,16 +34,16 @@ const ETHERNET_AND_TAGS: usize = 22;
 /// One ring block: a power-of-two number of pages that every slot size divides.
 const BLOCK_BYTES: u32 = 1 << 18;
 
-/// What the kernel said about a received frame.
+/// The kernel's information about a received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// The VLAN tag (TPID, TCI) that the kernel took out of the frame.
     pub vlan: Option<(u16, u16)>,
-    /// What the sender has left undone: `struct virtio_net_hdr`.
+    /// The work that the sender has left undone: `struct virtio_net_hdr`.
     pub offload: [u8; OFFLOAD_HEADER_BYTES],
-    /// The frame was longer than a slot and has been cut.
+    /// Whether the frame was longer than a slot and has been cut.
     pub truncated: bool,
-    /// It waits whole for [`PacketSocket::receive_queued`], which must be called for it.
+    /// Whether the frame waits whole for [`PacketSocket::receive_queued`], which must be called for it.
     pub is_queued: bool,
 }
 
@@ -77,7 +77,7 @@ impl PacketSocket {
         let slot_bytes = (mtu + ETHERNET_AND_TAGS + SLOT_OVERHEAD).next_power_of_two();
         let (ring, ring_bytes) =
             map_ring(&fd, slot_bytes).attempting(format_args!("make a receive ring for {name}"))?;
-        // Without CAP_NET_ADMIN the system's limit stays: then a few super-frames may wait.
+        // Without CAP_NET_ADMIN the system's limit stays: then few super-frames may wait.
         let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUED_BYTES);
         // A whole batch must fit. Without CAP_NET_ADMIN the system's limit stays, and a batch leaves in parts.
         let batch_bytes = (SEND_BATCH * slot_bytes.max(longest_sent).max(LEAST_SLOT_BYTES)) as libc::c_int;
@@ -138,8 +138,8 @@ impl PacketSocket {
         true
     }
 
-    /// Takes the next frame that waits beside the ring, behind its offload header; returns how long both are
-    /// together, which may be longer than `room`.
+    /// Takes the next frame that waits beside the ring, behind its offload header. Returns the length of both together,
+    /// which may be longer than `room`.
     ///
     /// # Errors
     /// When none waits.
@@ -171,7 +171,7 @@ impl PacketSocket {
         Ok(sent as usize)
     }
 
-    /// Frames that the kernel dropped because the ring was full, since the last question.
+    /// Returns how many frames the kernel dropped because the ring was full, since this was asked last.
     pub fn ring_drops(&self) -> io::Result<u64> {
         // SAFETY: plain old data; all zeros is a valid value.
         let mut statistics: libc::tpacket_stats = unsafe { std::mem::zeroed() };
@@ -202,7 +202,7 @@ impl Drop for PacketSocket {
 /// Asks for the ring and maps it.
 fn map_ring(fd: &OwnedFd, slot_bytes: usize) -> io::Result<(*mut u8, usize)> {
     let on: libc::c_int = 1;
-    // Before the ring: the kernel leaves room in its slots.
+    // The option is set before the ring is made: the kernel leaves room in its slots.
     set_option(fd, PACKET_VNET_HDR, &on)?;
     set_option(fd, PACKET_COPY_THRESH, &on)?;
     set_option(fd, libc::PACKET_VERSION, &TPACKET_V2)?;

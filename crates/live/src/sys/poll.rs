@@ -6,7 +6,7 @@ use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
-/// Descriptors that one `wait` may watch.
+/// The most descriptors that one `wait` may watch.
 pub const MAX_WATCHED: usize = 8;
 
 /// Sleeps until one of `watched` is readable or `nanoseconds` have passed (`None`: no limit).
@@ -42,7 +42,7 @@ pub fn wait(watched: &[BorrowedFd<'_>], nanoseconds: Option<u64>) -> io::Result<
     Ok(())
 }
 
-/// Takes the error that waits in a socket; what is no socket keeps its own.
+/// Takes the error that waits in a socket; a descriptor of another kind keeps its own.
 fn take_error(fd: BorrowedFd<'_>) {
     let mut error: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;

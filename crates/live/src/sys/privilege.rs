@@ -1,35 +1,35 @@
-//! What a thread may do beyond an ordinary one (capabilities(7)), given up for good.
+//! Privileges of a thread beyond those of an ordinary one (capabilities(7)), given up for good.
 
 use super::check;
 use std::io;
 
-/// What may be kept, by the kernel's numbers.
+/// A capability that may be kept, by the kernel's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
-    /// To set MTU and offloads.
+    /// The right to set MTU and offloads.
     NetAdmin = 12,
-    /// To lock memory beyond the limit: under `MCL_FUTURE` each new mapping is locked, or refused.
+    /// The right to lock memory beyond the limit: under `MCL_FUTURE` each new mapping is locked, or refused.
     IpcLock = 14,
-    /// To enter network namespaces.
+    /// The right to enter network namespaces.
     SysAdmin = 21,
 }
 
-/// What threads keep that only ask and answer: they live in locked memory, too.
+/// The capabilities of threads that only ask and answer: they live in locked memory, too.
 pub const OF_HELPERS: &[Capability] = &[Capability::IpcLock];
 /// `_LINUX_CAPABILITY_VERSION_3`: sets of 64 bits in two halves.
 const VERSION: u32 = 0x2008_0522;
-/// More capabilities than any kernel has.
+/// A number greater than that of any capability of a kernel.
 const MOST: libc::c_ulong = 64;
 
-/// What `capset(2)` reads first.
+/// The header that `capset(2)` reads first.
 #[repr(C)]
 struct Header {
     version: u32,
     thread: libc::c_int,
 }
 
-/// One half of the three sets.
+/// One half of the three sets of capabilities: 32 bits of each.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Half {
@@ -39,8 +39,8 @@ struct Half {
 }
 
 /// Leaves the calling thread those of the `kept` capabilities that it has, and gives up all others: neither this
-/// thread nor one that it starts nor a program that one of them starts gets them back. Programs that it starts
-/// have what is kept, whoever their user is.
+/// thread nor a thread that it starts nor a program that one of them starts gets them back. Programs that it
+/// starts have the kept capabilities, whoever their user is.
 ///
 /// # Errors
 /// On a kernel before 4.3, which has no ambient capabilities.
@@ -57,8 +57,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes all others out of the bounding set. A thread that may not do so gains nothing through that set either,
-/// because it can gain no privileges at all.
+/// Takes all capabilities but those `wanted` out of the bounding set. A thread that may not do so gains nothing
+/// through that set either, because it can gain no privileges at all.
 fn limit_programs(wanted: u64) {
     for capability in (0..MOST).filter(|number| wanted >> number & 1 == 0) {
         if control(libc::PR_CAPBSET_DROP, capability, 0).is_err() {
@@ -67,7 +67,7 @@ fn limit_programs(wanted: u64) {
     }
 }
 
-/// The capabilities that the calling thread may use.
+/// Returns the capabilities that the calling thread may use.
 fn permitted() -> io::Result<u64> {
     let mut halves = [Half::default(); 2];
     let header = Header { version: VERSION, thread: 0 };
@@ -76,7 +76,7 @@ fn permitted() -> io::Result<u64> {
     Ok(u64::from(halves[1].permitted) << 32 | u64::from(halves[0].permitted))
 }
 
-/// Makes all three sets of the calling thread this one.
+/// Sets all three sets of the calling thread to `capabilities`.
 fn set(capabilities: u64) -> io::Result<()> {
     let half = |bits: u64| {
         let bits = bits as u32;
@@ -102,7 +102,7 @@ mod tests {
     use std::process::Command;
     use std::{fs, thread};
 
-    /// A set of capabilities, or a number, in the text of `/proc/PID/status`.
+    /// Returns a set of capabilities, or a number, in the text of `/proc/PID/status`.
     fn field(status: &str, name: &str) -> u64 {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         u64::from_str_radix(line.trim_start_matches(':').trim(), 16).unwrap()
@@ -125,7 +125,7 @@ mod tests {
             }
             assert_eq!(field(status, "NoNewPrivs"), 1);
         }
-        // Who has every capability may limit the bounding set.
+        // A thread that has every capability may limit the bounding set.
         if kept != 0 {
             assert_eq!(field(&thread, "CapBnd"), kept);
         }

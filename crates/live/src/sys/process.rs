@@ -1,11 +1,11 @@
-//! What the loop asks for its own thread: priority, locked memory, no timer slack, signals as a descriptor.
+//! Requests of the loop for its own thread: priority, locked memory, no timer slack, signals as a descriptor.
 
 use super::check;
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// The kernel's monotonic clock, in nanoseconds.
+/// Returns the kernel's monotonic clock, in nanoseconds.
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock writes one timespec on our stack.
@@ -13,7 +13,7 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Eight bytes that nobody can predict, from the kernel.
+/// Returns eight bytes from the kernel that no process can predict.
 ///
 /// # Errors
 /// On a kernel without `getrandom` (before 3.17).
@@ -40,7 +40,7 @@ pub fn run_fifo(priority: i32) -> io::Result<()> {
 /// Keeps the calling thread on one processor.
 ///
 /// # Errors
-/// When there is no such processor, or it is not ours to use.
+/// When there is no such processor, or this process may not use it.
 pub fn run_on(processor: usize) -> io::Result<()> {
     // SAFETY: the set lives on our stack; `CPU_SET` refuses a processor beyond its size by panicking.
     unsafe {
@@ -68,7 +68,7 @@ pub fn without_timer_slack() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) }).map(drop)
 }
 
-/// A descriptor that turns readable when SIGTERM or SIGINT arrives, in place of their handlers.
+/// Returns a descriptor that turns readable when SIGTERM or SIGINT arrives, in place of their handlers.
 ///
 /// # Errors
 /// When the kernel has no descriptor left.
@@ -88,7 +88,7 @@ pub fn termination() -> io::Result<OwnedFd> {
     }
 }
 
-/// A counter descriptor by which another thread wakes the loop.
+/// Returns a counter descriptor by which another thread wakes the loop.
 ///
 /// # Errors
 /// When the kernel has no descriptor left.

@@ -1,6 +1,7 @@
 //! Attaching to a TAP interface: one Ethernet frame or super-frame a read and a write, behind an offload header.
 //!
-//! The kernel finishes what hosts leave undone, checksums and super-frames (G-23), unless we promise to.
+//! The kernel finishes the work that hosts leave undone, checksums and super-frames (G-23), unless this process
+//! promises to.
 
 use super::{check, interface::request};
 use crate::error::{Attempt, Error, Result};
@@ -12,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The device that hands out TAP and TUN interfaces.
 const CLONE_DEVICE: &str = "/dev/net/tun";
 
-// What a program may promise for the hosts behind a TAP (`TUN_F_*` of linux/if_tun.h).
+// The promises that a program may make for the hosts behind a TAP (`TUN_F_*` of linux/if_tun.h).
 const CHECKSUMS: libc::c_ulong = 0x01;
 const TCP_OVER_IPV4: libc::c_ulong = 0x02;
 const TCP_OVER_IPV6: libc::c_ulong = 0x04;
@@ -26,10 +27,10 @@ const UDP: libc::c_ulong = 0x20 | 0x40;
 /// When the device is missing, or the kernel or its permissions refuse.
 pub fn attach(name: &str, super_frames: bool) -> Result<File> {
     let tap = open("TAP", name, libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
-    // A TAP that stays keeps what another program has promised for it: we say in any case what we promise.
+    // A TAP that stays keeps the promises of another program, so this process states its own in any case.
     let tcp = CHECKSUMS | TCP_OVER_IPV4 | TCP_OVER_IPV6 | TCP_WITH_ECN;
     let promised = match super_frames {
-        // Linux hands bursts of UDP over since 6.2; before, it refuses the question.
+        // Linux hands bursts of UDP over since 6.2; an older kernel refuses this promise.
         true => promise(&tap, tcp | UDP).or_else(|_| promise(&tap, tcp)),
         false => promise(&tap, 0),
     };
@@ -37,7 +38,7 @@ pub fn attach(name: &str, super_frames: bool) -> Result<File> {
     Ok(tap)
 }
 
-/// Attaches to an interface of this kind, a TAP or a TUN; makes it if there is none.
+/// Attaches to an interface of the kind `kind`, a TAP or a TUN; makes the interface if there is none.
 pub(super) fn open(kind: &str, name: &str, flags: libc::c_int) -> Result<File> {
     let device = OpenOptions::new()
         .read(true)

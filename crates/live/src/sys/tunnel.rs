@@ -17,11 +17,11 @@ pub fn attach(name: &str) -> Result<File> {
     open("TUN", name, libc::IFF_TUN | libc::IFF_NO_PI)
 }
 
-/// Puts the carrier of an attached interface up or down: routes over an interface without carrier are given up by hosts
-/// that are told to (`ignore_routes_with_linkdown`).
+/// Puts the carrier of an attached interface up or down. Hosts that are told to (`ignore_routes_with_linkdown`) give up
+/// routes over an interface without carrier.
 ///
 /// # Errors
-/// On a kernel before 5.0, which does not know it.
+/// On a kernel before 5.0, which does not know the request.
 pub fn set_carrier(tun: BorrowedFd<'_>, is_up: bool) -> io::Result<()> {
     let carrier = libc::c_int::from(is_up);
     // SAFETY: TUNSETCARRIER reads one number, which lives on our stack.

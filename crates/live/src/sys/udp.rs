@@ -12,14 +12,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// The most datagrams of one call: `UDP_MAX_SEGMENTS` of older kernels.
 pub const MOST_SEGMENTS: usize = 64;
-/// The most bytes of one call: what an IP packet holds, but for headers.
+/// The most bytes of one call: those that an IP packet holds, less the headers.
 pub const MOST_BYTES: usize = 65_000;
-/// What may wait in the kernel in either direction, in bytes with what it keeps beside: 100 ms at about 300 Mb/s.
+/// Bytes that may wait in the kernel in either direction, with the kernel's own data beside them: 100 ms at about 300 Mb/s.
 const QUEUED_BYTES: libc::c_int = 8 << 20;
 /// `IP_PMTUDISC_PROBE` and `IPV6_PMTUDISC_PROBE`: never fragment, and heed no learnt path MTU, since the guards find it
 /// out themselves (RT-11).
 const PROBE: libc::c_int = 3;
-/// `SO_MEMINFO` of asm-generic/socket.h, and the place of the drops in it.
+/// `SO_MEMINFO` of asm-generic/socket.h, and the index of the drops in its answer.
 const SO_MEMINFO: libc::c_int = 55;
 const DROPS: usize = 8;
 /// The two bits of the ECN field.
@@ -28,15 +28,15 @@ const ECN: u8 = 0b11;
 /// Datagrams that arrived together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Bytes of all of them.
+    /// Bytes of all datagrams together.
     pub length: usize,
-    /// Bytes of each but the last, which may be shorter.
+    /// Bytes of each datagram but the last, which may be shorter.
     pub segment: usize,
-    /// Their ECN field.
+    /// The ECN field of the datagrams.
     pub ecn: u8,
 }
 
-/// Room for what the kernel says beside the bytes.
+/// Room for the control messages of the kernel.
 #[repr(C, align(8))]
 struct Beside([u8; 128]);
 
@@ -48,7 +48,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Binds the peer's own port number here, at every address of this host, and hears nobody but the peer.
+    /// Binds the peer's own port number here, at every address of this host, and receives from the peer only.
     ///
     /// # Errors
     /// When the port is taken, or there is no way to the peer.
@@ -58,7 +58,7 @@ impl Datagrams {
         Self::between(SocketAddr::new(anywhere, peer.port()), peer)
     }
 
-    /// Binds `local`, one address of this host, and hears nobody but the peer.
+    /// Binds `local`, one address of this host, and receives from the peer only.
     ///
     /// # Errors
     /// When the port is taken, or there is no way to the peer.
@@ -90,7 +90,7 @@ impl Datagrams {
         for (forced, usual) in
             [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
         {
-            // Without CAP_NET_ADMIN as much as the system allows.
+            // Without CAP_NET_ADMIN the buffer is as large as the system allows.
             self.set(libc::SOL_SOCKET, forced, QUEUED_BYTES)
                 .or_else(|_| self.set(libc::SOL_SOCKET, usual, QUEUED_BYTES))?;
         }
@@ -104,8 +104,8 @@ impl Datagrams {
         check(unsafe { libc::setsockopt(self.socket.as_raw_fd(), level, option, place, length) }).map(drop)
     }
 
-    /// Receives datagrams that came together into `room`; `None` when none waits. An error of the path that was
-    /// reported for an earlier datagram counts as none: whatever it is, it passes or stays.
+    /// Receives datagrams that came together into `room`; `None` when none waits. An error of the path that was reported for
+    /// an earlier datagram counts as no datagram: whatever it is, it passes or stays.
     pub fn receive(&self, room: &mut [u8]) -> Option<Arrival> {
         let mut beside = Beside([0; 128]);
         let mut vector = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
@@ -182,7 +182,7 @@ impl Datagrams {
         check_size(unsafe { libc::sendmsg(self.socket.as_raw_fd(), &raw const message, 0) }).map(drop)
     }
 
-    /// Datagrams that the kernel dropped because too many waited, since the socket was opened.
+    /// Returns how many datagrams the kernel dropped because too many waited, since the socket was opened.
     pub fn drops(&self) -> io::Result<u64> {
         let mut memory = [0u32; DROPS + 1];
         let mut length = size_of_val(&memory) as libc::socklen_t;

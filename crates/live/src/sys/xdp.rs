@@ -18,12 +18,13 @@ use std::slice;
 const CHUNK_BYTES: usize = 4096;
 /// Chunks for frames that arrive: 5 ms of full frames at 10 Gb/s.
 const RECEIVE_CHUNKS: u32 = 4096;
-/// Chunks for frames that leave, likewise.
+/// Chunks for frames that leave: half as many as for frames that arrive.
 const SEND_CHUNKS: u32 = 2048;
-/// The kernel shows what it has consumed only now and then, at the latest when it has consumed all that it
-/// had seen: twice the places and there is always room for every chunk.
+/// Places of a ring for each chunk. The kernel shows only now and then which descriptors it has consumed, at
+/// the latest when it has consumed all that it had seen: with twice the places there is always room for every
+/// chunk.
 const PLACES_PER_CHUNK: u32 = 2;
-/// Descriptors that one call sends at most.
+/// The most descriptors that one call sends.
 const SENT_PER_CALL: u32 = 32;
 
 /// A socket bound to queue 0 of an interface, with the program that feeds it.
@@ -37,7 +38,7 @@ pub struct XdpSocket {
     leaving: Ring<libc::xdp_desc>,
     /// Chunks that no frame uses on its way out.
     free: Vec<u64>,
-    /// Descriptors written since the kernel last had sent them all.
+    /// Descriptors written since the kernel last had sent all of them.
     unsent: u32,
     /// A frame that arrived in several chunks, put together.
     whole: Vec<u8>,
@@ -92,7 +93,8 @@ impl XdpSocket {
         Ok(socket)
     }
 
-    /// Copy mode, and frames of several chunks where the kernel knows them (6.6 and later).
+    /// Binds the socket in copy mode, and to frames of several chunks where the kernel knows them (6.6 and
+    /// later).
     fn bind(&self, index: i32) -> io::Result<()> {
         self.bind_with(index, libc::XDP_COPY | libc::XDP_USE_SG)
             .or_else(|_| self.bind_with(index, libc::XDP_COPY))
@@ -135,7 +137,7 @@ impl XdpSocket {
         true
     }
 
-    /// The bytes of a descriptor that the kernel wrote.
+    /// Returns the bytes of a descriptor that the kernel wrote.
     fn bytes(&self, descriptor: libc::xdp_desc) -> &[u8] {
         let (start, length) = (descriptor.addr as usize, descriptor.len as usize);
         let is_ours = start.checked_add(length).is_some_and(|end| end <= memory_bytes());
@@ -167,7 +169,7 @@ impl XdpSocket {
         true
     }
 
-    /// Lets the kernel send what waits. What it cannot take now stays for the next time.
+    /// Lets the kernel send the waiting frames. Frames that it cannot take now stay for the next time.
     pub fn kick(&mut self) {
         for _ in 0..self.unsent.div_ceil(SENT_PER_CALL) + 1 {
             if self.unsent == 0 {
@@ -176,7 +178,7 @@ impl XdpSocket {
             match self.send_some() {
                 Ok(_) => self.unsent = 0,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The interface is down or full: like a cable, it says nothing.
+                // The interface is down or full: like a cable, it reports no error.
                 Err(_) => break,
             }
         }
@@ -185,7 +187,7 @@ impl XdpSocket {
         self.completion.give_back(sent);
     }
 
-    /// One call to the kernel, which succeeds when nothing is left to be sent.
+    /// Makes one call to the kernel, which succeeds when no frame is left to be sent.
     fn send_some(&self) -> io::Result<usize> {
         let nothing = std::ptr::null();
         let flags = libc::MSG_DONTWAIT;
@@ -193,7 +195,7 @@ impl XdpSocket {
         check_size(unsafe { libc::sendto(self.fd.as_raw_fd(), nothing, 0, flags, nothing.cast(), 0) })
     }
 
-    /// Frames that arrived and were dropped for want of a chunk or of a place in the ring.
+    /// Returns how many frames arrived and were dropped for lack of a chunk or of a place in the ring.
     ///
     /// # Errors
     /// When the kernel refuses to tell.
@@ -225,7 +227,7 @@ fn is_continued(descriptor: libc::xdp_desc) -> bool {
 
 /// Refuses an interface with several queues.
 fn one_queue(name: &str) -> Result<()> {
-    // Without sysfs there is no telling; then a wrong queue shows as silence.
+    // Without sysfs the number of queues is unknown; a wrong queue then shows as silence.
     let entries = std::fs::read_dir(format!("/sys/class/net/{name}/queues")).into_iter().flatten().flatten();
     let queues = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("rx-")).count();
     if queues > 1 {

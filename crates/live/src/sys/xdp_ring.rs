@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A mapping of memory that goes with its value.
+/// A mapping of memory, which is unmapped when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: *mut u8,
@@ -18,12 +18,12 @@ pub(super) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// New memory of our own, every page present.
+    /// Maps new memory of this process, every page present.
     pub(super) fn anonymous(bytes: usize) -> io::Result<Self> {
         Self::make(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
-    /// Memory that the kernel shares through a descriptor.
+    /// Maps memory that the kernel shares through a descriptor.
     fn shared(fd: &OwnedFd, offset: libc::off_t, bytes: usize) -> io::Result<Self> {
         Self::make(bytes, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
     }
@@ -38,7 +38,7 @@ impl Mapping {
         Ok(Self { start: start.cast(), bytes })
     }
 
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     pub(super) fn start(&self) -> *mut u8 {
         self.start
     }
@@ -51,13 +51,13 @@ impl Drop for Mapping {
     }
 }
 
-/// A ring of `T`. Which side this process is on decides which methods it may use.
+/// A ring of `T`. The side on which this process is decides which methods it may use.
 #[derive(Debug)]
 pub(super) struct Ring<T> {
     mapping: Mapping,
     offsets: libc::xdp_ring_offset,
     entries: u32,
-    /// How far this side has come.
+    /// The place up to which this side has written or read.
     place: u32,
     kind: PhantomData<T>,
 }
@@ -87,13 +87,13 @@ impl<T: Copy> Ring<T> {
         unsafe { self.mapping.start().add(self.offsets.desc as usize).cast::<T>().add(index) }
     }
 
-    /// As the producer: how many descriptors may be written.
+    /// Returns how many descriptors the producer may write.
     fn room(&self) -> u32 {
         let consumed = self.word(self.offsets.consumer).load(Ordering::Acquire);
         self.entries.saturating_sub(self.place.wrapping_sub(consumed))
     }
 
-    /// As the producer: writes the next descriptor; [`Self::publish`] shows it.
+    /// Writes the producer's next descriptor; [`Self::publish`] shows it.
     ///
     /// # Panics
     /// Without room.
@@ -104,17 +104,17 @@ impl<T: Copy> Ring<T> {
         self.place = self.place.wrapping_add(1);
     }
 
-    /// As the producer: shows the other side what was written.
+    /// Shows the consumer the descriptors that the producer has written.
     pub(super) fn publish(&self) {
         self.word(self.offsets.producer).store(self.place, Ordering::Release);
     }
 
-    /// As the consumer: how many descriptors wait.
+    /// Returns how many descriptors wait for the consumer.
     pub(super) fn waiting(&self) -> u32 {
         self.word(self.offsets.producer).load(Ordering::Acquire).wrapping_sub(self.place).min(self.entries)
     }
 
-    /// As the consumer: the descriptor `ahead` places behind the oldest one.
+    /// Returns the descriptor `ahead` places behind the consumer's oldest one.
     ///
     /// # Panics
     /// When fewer wait.
@@ -124,14 +124,15 @@ impl<T: Copy> Ring<T> {
         unsafe { self.descriptor(self.place.wrapping_add(ahead)).read() }
     }
 
-    /// As the consumer: gives the oldest descriptors back.
+    /// Gives the consumer's oldest `count` descriptors back to the producer.
     pub(super) fn give_back(&mut self, count: u32) {
         self.place = self.place.wrapping_add(count);
         self.word(self.offsets.consumer).store(self.place, Ordering::Release);
     }
 }
 
-/// The bytes of a ring's mapping; `None` if its words or its descriptors could not be read where the kernel says.
+/// Returns the bytes of a ring's mapping; `None` if its words or its descriptors could not be read where the
+/// kernel says.
 fn ring_bytes<T>(offsets: &libc::xdp_ring_offset, entries: u32) -> Option<usize> {
     let descriptors = usize::try_from(offsets.desc).ok()?;
     let bytes = descriptors.checked_add((entries as usize).checked_mul(size_of::<T>())?)?;

@@ -5,31 +5,31 @@ use serde::Serialize;
 
 /// EtherType of Ethernet's configuration test (loopback): no kernel and no guard takes it for its own.
 const ETHERTYPE: [u8; 2] = [0x90, 0x00];
-/// Where the name of the load stands: behind the Ethernet header.
+/// Offset of the name of the load: behind the Ethernet header.
 const NAME: usize = 14;
-/// Where the number stands.
+/// Offset of the number of the frame.
 const NUMBER: usize = NAME + 4;
-/// Where the contents begin.
+/// Offset of the contents.
 const CONTENTS: usize = NUMBER + 8;
 /// The shortest frame that is sent, which Ethernet does not pad.
 pub(super) const SHORTEST: usize = 60;
 
-/// What became of a load.
+/// Counts of the frames of a load by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Frames sent.
     pub sent: u64,
-    /// Different frames that arrived.
+    /// Frames that arrived, each counted once.
     pub delivered: u64,
-    /// Frames that arrived again.
+    /// Frames that arrived once more.
     pub duplicated: u64,
-    /// Frames that arrived after one with a higher number.
+    /// Frames that arrived after a frame with a higher number.
     pub reordered: u64,
-    /// Frames whose contents or length were not those that were sent.
+    /// Frames that arrived with other contents or another length than they were sent with.
     pub altered: u64,
 }
 
-/// Which frames have arrived.
+/// The account of which frames have arrived.
 #[derive(Debug)]
 pub struct Ledger {
     name: [u8; 4],
@@ -40,7 +40,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An account of `frames` frames of `frame_bytes` bytes each; `name` tells them from the frames of
+    /// Opens an account of `frames` frames of `frame_bytes` bytes each; `name` tells them from the frames of
     /// another load that are still under way.
     pub fn new(name: u32, frames: u64, frame_bytes: usize) -> Self {
         let words = frames.div_ceil(64) as usize;
@@ -65,7 +65,7 @@ impl Ledger {
         frame.extend(contents(number).take(self.frame_bytes - CONTENTS));
     }
 
-    /// Enters a frame that arrived; frames of others are passed over.
+    /// Enters a frame that arrived; frames of other loads are passed over.
     pub fn enter(&mut self, frame: &[u8]) {
         let ours =
             frame.get(NAME - 2..NAME) == Some(&ETHERTYPE) && frame.get(NAME..NUMBER) == Some(&self.name);
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// Frames that have not arrived, and frames sent, by batches of consecutive frames.
+    /// Returns how many frames have not arrived, and how many were sent, by batches of consecutive frames.
     pub fn lost_by_batch(&self) -> Vec<(u64, u64)> {
         let (sent, count) = (self.tally.sent, self.tally.sent.min(BATCHES));
         let is_lost = |number: u64| self.seen[(number / 64) as usize] >> (number % 64) & 1 == 0;
@@ -111,13 +111,13 @@ impl Ledger {
         (0..count).map(of).collect()
     }
 
-    /// The account so far.
+    /// Returns the account so far.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 }
 
-/// The bytes that follow from a frame's number: eight at a time from a mixing function, so that any
+/// Returns the bytes that follow from a frame's number: eight at a time from a mixing function, so that any
 /// two frames differ nearly everywhere.
 fn contents(number: u64) -> impl Iterator<Item = u8> {
     (0u64..).flat_map(move |step| {

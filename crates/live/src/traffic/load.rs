@@ -1,4 +1,4 @@
-//! Sends a load at an even rate and waits for the last frames to arrive.
+//! Sends a load of frames at equal distances and waits for the last frames to arrive.
 
 use super::{Ledger, Tally};
 use crate::clock::Clock;
@@ -14,27 +14,27 @@ use serde::{Deserialize, Serialize};
 
 /// Frames taken from the sink in a round.
 const RECEIVE_BATCH: usize = 256;
-/// How late frames are sent all at once after a late wake-up: beyond, the load gives up its lag, for
-/// a burst would overflow the queue that it is to measure.
+/// The lag that a load makes up by sending frames all at once after a late wake-up. Beyond it the load gives
+/// up its lag, because a burst would overflow the queue that it is to measure.
 const CATCH_UP: Duration = Duration::from_ms(2);
-/// After how many settling times the wait for last frames ends even though frames go on arriving.
+/// Settling times after which the wait for last frames ends even though frames go on arriving.
 const LONGEST_SETTLE: u64 = 10;
 /// How long the loop sleeps between two rounds.
 const ROUND_NS: u64 = 100_000;
 
-/// What to send.
+/// The configuration of a load.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Where frames go in.
+    /// The port into which frames go.
     pub source: String,
-    /// Where they come out.
+    /// The port at which frames come out.
     pub sink: String,
-    /// The MAC addresses, target first.
+    /// The MAC addresses of the frames, target first.
     pub addresses: [[u8; 6]; 2],
-    /// How many frames.
+    /// The number of frames.
     pub frames: u64,
-    /// Bytes of each, without FCS.
+    /// Bytes of each frame, without FCS.
     pub frame_bytes: usize,
     /// The rate on the wire, in bits per second.
     pub rate_bps: u64,
@@ -42,7 +42,7 @@ pub struct Load {
     pub settle_ms: u64,
 }
 
-/// What became of a load.
+/// The result of a load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The account of its frames.
@@ -51,20 +51,20 @@ pub struct Outcome {
     pub lost_by_batch: Vec<(u64, u64)>,
     /// How long sending took, in seconds.
     pub seconds: f64,
-    /// What its own two ports have seen and dropped.
+    /// The counters of the load's own two ports.
     pub ports: LoadPorts,
 }
 
 /// The ports of a load.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LoadPorts {
-    /// Where frames went in.
+    /// The counters of the port into which frames go.
     pub source: PortCounters,
-    /// Where they came out.
+    /// The counters of the port at which frames come out.
     pub sink: PortCounters,
 }
 
-/// Sends the load and returns what became of it.
+/// Sends the load and returns its result.
 ///
 /// # Errors
 /// When a port is refused, or the load makes no sense.

@@ -1,4 +1,4 @@
-//! Frames sent into one port and counted at another: what really arrives, once, unaltered, in order.
+//! Frames sent into one port and counted at another: which of them arrive, once, unaltered, in order.
 
 mod ledger;
 mod load;

@@ -1,7 +1,7 @@
 //! The pcapng file: one section, one interface, an enhanced packet block a frame.
 //!
-//! Source: the PCAP Next Generation capture file format (IETF draft-ietf-opsawg-pcapng). The bytes
-//! depend on what is recorded alone: little-endian on every machine, and no date.
+//! Source: the PCAP Next Generation capture file format (IETF draft-ietf-opsawg-pcapng). The bytes depend on the recorded frames
+//! alone: little-endian on every machine, and no date.
 
 use super::frame::{FrameBytes, SNAP_BYTES};
 use crate::net::Direction;
@@ -18,24 +18,24 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Timestamps count units of 10^-9 s: the finest that Wireshark keeps.
+/// The unit of timestamps, 10^-9 s: the finest that Wireshark keeps.
 const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1000;
-/// Direction in a block's flags (section 4.3.1 there): toward the near switch.
+/// The direction toward the near switch in a block's flags (section 4.3.1 of the draft).
 const INBOUND: u32 = 0b01;
-/// Away from the near switch.
+/// The direction away from the near switch in a block's flags.
 const OUTBOUND: u32 = 0b10;
-/// The check sequence does not match, in a block's flags.
+/// The mark in a block's flags that the check sequence does not match.
 const CRC_ERROR: u32 = 1 << 24;
 /// The comment of a corrupted frame.
 const CORRUPTED: &str = "corrupted: the receiver drops this frame; shown as it was sent";
 
-/// What a capture says about itself.
+/// The facts that a capture states about itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Description<'a> {
     /// Name of the hop.
     pub hop: &'a str,
-    /// What was simulated.
+    /// The experiment that was simulated.
     pub experiment: &'a str,
     /// Rate of the hop.
     pub rate: BitRate,
@@ -43,7 +43,7 @@ pub struct Description<'a> {
 
 /// A capture file that is being written.
 pub struct PcapngFile<W: Write> {
-    /// Nothing once it has failed.
+    /// The writer, or the error with which it failed.
     writer: Result<PcapNgWriter<W>, io::Error>,
 }
 
@@ -57,8 +57,7 @@ impl<W: Write> PcapngFile<W> {
         Self { writer: begun.map_err(io_error) }
     }
 
-    /// Appends a frame. Once a write has failed nothing is written any more; [`Self::finish`]
-    /// tells why.
+    /// Appends a frame. Once a write has failed, no frame is written any more; [`Self::finish`] returns the error.
     pub fn append(&mut self, at: Instant, direction: Direction, arrives: bool, bytes: &FrameBytes) {
         let Ok(writer) = &mut self.writer else { return };
         let way = match direction {
@@ -81,10 +80,10 @@ impl<W: Write> PcapngFile<W> {
         }
     }
 
-    /// Writes out what is still buffered and gives the output back.
+    /// Writes the buffered bytes, and returns the output.
     ///
     /// # Errors
-    /// What went wrong first.
+    /// The first error of writing.
     pub fn finish(self) -> io::Result<W> {
         let mut output = self.writer?.into_inner();
         output.flush()?;

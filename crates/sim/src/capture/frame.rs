@@ -1,7 +1,7 @@
-//! Whole frames: Ethernet around what the hosts sent and what a protection wrote in front of it.
+//! Whole frames: the Ethernet header, the headers of a protection, and the packet of the hosts.
 //!
-//! Bytes are those of `docs/protocols/wire.md`, not of the simulator's timing: a frame that LinkGuardian
-//! protects is 5 B longer than it came, while the simulator times it with the published 3 B.
+//! Bytes are those of `docs/protocols/wire.md`, not of the simulator's timing: a frame that LinkGuardian protects grows by 5 B,
+//! while the simulator times it with the published 3 B.
 
 use super::Carries;
 use crate::net::Frame;
@@ -9,8 +9,8 @@ use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::tap::{Content, Direction, Headers, Neighbour};
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
 
-/// Bytes kept of a frame: all headers, and the first of the payload's zeros. The longest headers
-/// are 14 of Ethernet, 10 of LinkGuardian, 20 of IP and 60 of TCP.
+/// Bytes of a frame that are kept: all headers, and the first of the payload's zeros. The longest headers are 14 of Ethernet, 10
+/// of LinkGuardian, 20 of IP and 60 of TCP.
 pub const SNAP_BYTES: usize = 128;
 
 /// Locally administered addresses: the last octet is the number in the artifact's name, the one
@@ -20,7 +20,7 @@ const FAR_HOST: MacAddress = MacAddress([2, 0, 0, 0, 0, 8]);
 const NEAR_SWITCH: MacAddress = MacAddress([2, 0, 0, 0, 1, 2]);
 const FAR_SWITCH: MacAddress = MacAddress([2, 0, 0, 0, 1, 6]);
 
-/// The start of a frame, and how long the whole is.
+/// The start of a frame, and the length of the whole frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameBytes {
     start: [u8; SNAP_BYTES],
@@ -29,13 +29,13 @@ pub struct FrameBytes {
 }
 
 impl FrameBytes {
-    /// What is kept of the frame.
+    /// Returns the bytes of the frame that are kept.
     pub fn kept(&self) -> &[u8] {
         &self.start[..SNAP_BYTES.min(self.length as usize)]
     }
 }
 
-/// The bytes of a frame.
+/// Returns the bytes of a frame.
 pub fn bytes<P>(content: &Content<P>, direction: Direction, carries: &impl Carries<P>) -> FrameBytes {
     match content {
         Content::Bare(frame) => of_hosts(EtherType::IPV4, &[], direction, frame, carries),
@@ -46,7 +46,7 @@ pub fn bytes<P>(content: &Content<P>, direction: Direction, carries: &impl Carri
     }
 }
 
-/// A frame of the hosts, with `headers` between Ethernet's header and what it carries.
+/// Returns the bytes of a frame of the hosts, with `headers` between Ethernet's header and the packet.
 fn of_hosts<P>(
     ethertype: EtherType,
     headers: &[u8],
@@ -63,7 +63,7 @@ fn of_hosts<P>(
     FrameBytes { start, length: length(frame.octets) + headers.len() as u32 }
 }
 
-/// A frame that carries nothing but what a protection says.
+/// Returns the bytes of a frame that carries nothing but the headers of a protection.
 fn between_switches(headers: &Headers, to: Neighbour, octets: u32, direction: Direction) -> FrameBytes {
     let (source, switch) = match direction {
         Direction::Forward => (NEAR_SWITCH, FAR_SWITCH),
@@ -77,7 +77,7 @@ fn between_switches(headers: &Headers, to: Neighbour, octets: u32, direction: Di
     FrameBytes { start: begin(ethernet, headers.octets()), length: length(octets) }
 }
 
-/// An Ethernet header, what follows it, and zeros.
+/// Returns an Ethernet header, `headers` behind it, and zeros.
 fn begin(ethernet: EthernetHeader, headers: &[u8]) -> [u8; SNAP_BYTES] {
     let mut start = [0; SNAP_BYTES];
     ethernet.emit(&mut start);
@@ -85,7 +85,7 @@ fn begin(ethernet: EthernetHeader, headers: &[u8]) -> [u8; SNAP_BYTES] {
     start
 }
 
-/// Bytes of a frame without its check sequence, from its octets on the wire.
+/// Returns the bytes of a frame without its check sequence, from its octets on the wire.
 const fn length(octets: u32) -> u32 {
     octets - GAP_OCTETS - FCS_OCTETS
 }
@@ -97,7 +97,7 @@ mod tests {
     use crate::net::Ecn;
     use crate::net::frame::MINIMUM_OCTETS;
 
-    /// The beginning of a whole frame, which is all of a control frame but its padding.
+    /// Checks the beginning of a whole frame, which is all of a control frame but its padding.
     fn assert_begins(content: &Content<u64>, direction: Direction, beginning: &[u8], length: u32) {
         let frame = bytes(content, direction, &NumberedDatagrams);
         assert_eq!(&frame.kept()[..beginning.len()], beginning);

@@ -1,8 +1,8 @@
 //! The IP packets that the simulator's TCP packets and generated frames stand for.
 //!
-//! The simulator counts TCP sequence space in segments and carries no payload: here they become
-//! octets, and the payload zeros. Initial sequence numbers are zero. Left out: connections are
-//! not closed, and an ACK's own timestamp is its echo, because the simulator has none.
+//! The simulator counts TCP sequence space in segments and carries no payload: here segments become octets, and the payload
+//! zeros. Initial sequence numbers are zero. Left out: connections are not closed, and an ACK's own timestamp is its echo,
+//! because the simulator has none.
 
 use crate::net::{Direction, Ecn, Frame};
 use crate::transport::tcp;
@@ -17,26 +17,25 @@ use std::net::Ipv4Addr;
 const NEAR: Ipv4Addr = Ipv4Addr::new(10, 2, 2, 1);
 /// The receiving host; source: the artifact's h8.
 const FAR: Ipv4Addr = Ipv4Addr::new(10, 2, 2, 2);
-/// Hops left; switches of the artifact's path do not route.
+/// The hop limit of packets; switches of the artifact's path do not route.
 const TIME_TO_LIVE: u8 = 64;
 /// The receiver's port: "discard" (RFC 863), because nobody looks at the payload.
 const FAR_PORT: u16 = 9;
-/// The first of the sender's ports, and how many there are (RFC 6335 section 6).
+/// The first of the sender's ports, and the number of its ports (RFC 6335 section 6).
 pub(super) const NEAR_PORTS: (u16, u64) = (49_152, 16_384);
-/// With [`WINDOW_SCALE`] a window that no flow fills: the simulator has no flow control.
+/// The window in the headers. With [`WINDOW_SCALE`] no flow fills this window: the simulator has no flow control.
 const WINDOW: u16 = u16::MAX;
 /// The largest scale (RFC 7323 section 2.2).
 const WINDOW_SCALE: u8 = 14;
 /// The longest IP packet less its header; a burst that crosses whole may need all of it.
 const PAYLOAD_MAX: u32 = u16::MAX as u32 - Ipv4Header::LEN as u32;
 
-/// Knows the IP packets that frames with the payload `P` carry.
+/// A writer of the IP packets that frames with the payload `P` carry.
 pub trait Carries<P> {
-    /// Writes the packet's headers at the start of `buffer`, whose bytes are zero: what follows
-    /// the headers is.
+    /// Writes the packet's headers at the start of `buffer`, whose bytes are zero. The bytes behind the headers stay zero.
     fn emit(&self, direction: Direction, frame: &Frame<P>, buffer: &mut [u8]);
 
-    /// The frames to come belong to the flow with this number.
+    /// Announces that the frames to come belong to the flow with this number.
     fn begin_flow(&mut self, _number: u64) {}
 }
 
@@ -50,12 +49,12 @@ pub struct TcpConnections {
 }
 
 impl TcpConnections {
-    /// Connections with these settings, each of which carries `flow_bytes`.
+    /// Builds connections with these settings, each of which carries `flow_bytes`.
     pub fn new(config: tcp::Config, flow_bytes: Option<u64>) -> Self {
         Self { config, flow_bytes, flow: 0 }
     }
 
-    /// The sequence number of a segment's first octet; the SYN has number zero.
+    /// Returns the sequence number of a segment's first octet; the SYN has number zero.
     fn sequence(&self, segment: u64) -> u32 {
         let octet = segment * u64::from(self.config.payload_bytes());
         (1 + self.flow_bytes.map_or(octet, |end| octet.min(end))) as u32 // numbers wrap
@@ -148,7 +147,7 @@ impl Carries<u64> for NumberedDatagrams {
     }
 }
 
-/// Octets behind the Ethernet header of a frame that takes `octets` on the wire.
+/// Returns the octets behind the Ethernet header of a frame that takes `octets` on the wire.
 fn ethernet_payload(octets: u32) -> u32 {
     use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS};
     octets - GAP_OCTETS - FCS_OCTETS - ETHERNET_OCTETS
@@ -173,7 +172,7 @@ pub(super) fn ip_header(direction: Direction, ecn: Ecn, protocol: Protocol, payl
     }
 }
 
-/// Source and destination.
+/// Returns source and destination of a frame in this direction.
 fn in_direction<T>(direction: Direction, near: T, far: T) -> (T, T) {
     match direction {
         Direction::Forward => (near, far),
@@ -195,7 +194,7 @@ mod tests {
     use crate::transport::tcp::{Ack, Block, Config, CongestionControl, Data, Packet, SackBlocks};
     use crate::world::Protocol as _;
 
-    /// Of the headers that follow, all were written by an independent program from the RFCs.
+    /// All of the headers that follow were written by an independent program from the RFCs.
     const DATA: [u8; 40] = [
         0x45, 0x02, 0x05, 0xdc, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x1d, 0x14, 0x0a, 0x02, 0x02, 0x01, 0x0a,
         0x02, 0x02, 0x02, 0xc0, 0x07, 0x00, 0x09, 0x00, 0x00, 0x11, 0x1d, 0x00, 0x00, 0x00, 0x01, 0x50, 0x10,

@@ -1,9 +1,9 @@
-//! Captures: what passes on one hop, as a pcapng file that Wireshark and tshark read.
+//! Captures: the frames that pass on one hop, as a pcapng file that Wireshark and tshark read.
 //!
 //! * [`place`]: the hops by name; [`recorder`]: the tap that records one of them.
-//! * [`ip`], [`roce`]: what the simulator's packets are on a wire; [`frame`]: Ethernet and the protection's
+//! * [`ip`], [`roce`]: the packets on a wire that the simulator's packets stand for; [`frame`]: Ethernet and the protection's
 //!   headers around them.
-//! * [`order`]: from the order in which things are decided to the order of time; [`file`]: pcapng.
+//! * [`order`]: from the order in which departures are decided to the order of time; [`file`]: pcapng.
 //!
 //! The format and its limits are described in `docs/guides/captures.md`.
 

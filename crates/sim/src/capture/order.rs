@@ -1,14 +1,14 @@
-//! From the order in which departures are decided to the order in which they happen.
+//! Puts departures from the order in which they are decided into the order in which they happen.
 //!
-//! A frame's departure is known when it is queued, so one that leaves later may be seen first.
-//! Nothing is seen that lies before the present, hence all up to the present can go to the file;
-//! what waits is what is queued in front of the hop.
+//! A frame's departure is known when the frame is queued, so a frame that leaves later may be seen first. No frame is seen that
+//! leaves before the present. So all frames up to the present can go to the file. The frames that wait are those queued in front
+//! of the hop.
 
 use lossylink_core::time::Instant;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Items with the time at which they happen; ties keep the order in which they came.
+/// Items with the time at which they happen. Items of equal times keep the order in which they came.
 #[derive(Debug)]
 pub(super) struct InOrder<T> {
     heap: BinaryHeap<Entry<T>>,
@@ -32,7 +32,7 @@ impl<T> InOrder<T> {
         self.pushed += 1;
     }
 
-    /// The earliest item, if it happens at or before `now`.
+    /// Returns the earliest item, if it happens at or before `now`.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
         if self.heap.peek()?.at > now {
             return None;
@@ -42,7 +42,7 @@ impl<T> InOrder<T> {
 }
 
 impl<T> Ord for Entry<T> {
-    /// The earliest is the greatest, as the heap wants it.
+    /// Compares entries so that the earliest is the greatest, as the heap wants it.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))
     }

@@ -21,7 +21,7 @@ const AROUND: [(&str, OnLeg, OnLeg); 5] = [
 /// Hops in front of the link in [`AROUND`].
 const BEFORE: usize = 3;
 
-/// Where a capture looks.
+/// The hop that a capture records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The protected link.
@@ -31,10 +31,10 @@ pub enum Place {
 }
 
 impl Place {
-    /// The protected link's name.
+    /// The name of the protected link.
     pub const LINK_NAME: &str = "sw2-sw6";
 
-    /// The hop called `name`.
+    /// Returns the hop called `name`.
     pub fn named(name: &str) -> Option<Self> {
         if name == Self::LINK_NAME {
             return Some(Self::Link);
@@ -43,13 +43,13 @@ impl Place {
         found.map(|&(_, forward, backward)| Self::Hop(forward, backward))
     }
 
-    /// All names in the order of the path.
+    /// Returns all names in the order of the path.
     pub fn names() -> Vec<&'static str> {
         let around = AROUND.iter().map(|(name, ..)| *name);
         around.clone().take(BEFORE).chain([Self::LINK_NAME]).chain(around.skip(BEFORE)).collect()
     }
 
-    /// The index of this hop in a leg, if it belongs to it.
+    /// Returns the index of this hop in a leg, if the hop belongs to the leg.
     #[inline]
     pub fn index_in(self, leg: LegName) -> Option<usize> {
         let Self::Hop(forward, backward) = self else { return None };

@@ -1,4 +1,4 @@
-//! Records one hop into a file.
+//! The recorder of a capture, which writes the frames of one hop into a file.
 
 use super::frame::{self, FrameBytes};
 use super::order::InOrder;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// A recorder of one hop, whose frames carry what `C` knows.
+/// A recorder of one hop. `carries` of type `C` knows the packets that the frames carry.
 pub struct Recorder<C, W: Write> {
     place: Place,
     recording: Rc<RefCell<Recording<C, W>>>,
@@ -18,7 +18,7 @@ pub struct Recorder<C, W: Write> {
 struct Recording<C, W: Write> {
     carries: C,
     waiting: InOrder<Seen>,
-    /// Nothing once it has ended.
+    /// The file; `None` once it has ended.
     file: Option<PcapngFile<W>>,
 }
 
@@ -30,13 +30,13 @@ struct Seen {
 }
 
 impl<C, W: Write> Recorder<C, W> {
-    /// A recorder of `place`.
+    /// Builds a recorder of `place`.
     pub fn new(place: Place, carries: C, file: PcapngFile<W>) -> Self {
         let recording = Recording { carries, waiting: InOrder::new(), file: Some(file) };
         Self { place, recording: Rc::new(RefCell::new(recording)) }
     }
 
-    /// The tap through which it looks.
+    /// Returns the tap through which the recorder looks.
     pub fn tap<P>(&self) -> Tap<P>
     where
         C: Carries<P> + 'static,
@@ -45,10 +45,10 @@ impl<C, W: Write> Recorder<C, W> {
         Tap::new(Rc::new(Self { place: self.place, recording: Rc::clone(&self.recording) }))
     }
 
-    /// Ends the file and gives the output back.
+    /// Ends the file and returns the output.
     ///
     /// # Errors
-    /// The first thing that went wrong when writing.
+    /// The first error of writing.
     ///
     /// # Panics
     /// If the file has ended already.
@@ -116,7 +116,7 @@ mod tests {
         Sight { at: Instant::from_ps(at_ps), direction: Direction::Forward, arrives, content }
     }
 
-    /// Time in nanoseconds, number, flags and whether there is a comment, of every frame.
+    /// Returns the time in nanoseconds, the number, the flags and whether there is a comment, of every frame.
     fn read(file: &[u8]) -> Vec<(u128, u8, u32, bool)> {
         let mut reader = PcapNgReader::new(file).unwrap();
         let mut found = Vec::new();
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(read(&recorder.finish().unwrap()), [(2, 2, 0b10, false)]);
     }
 
-    /// A disk that is full after so many bytes.
+    /// A disk that is full after this number of bytes.
     struct FullAfter(usize);
 
     impl Write for FullAfter {

@@ -1,9 +1,8 @@
 //! The RoCEv2 packets that the simulator's RDMA packets stand for.
 //!
 //! Each conversation is a reliable connection of its own. Left out: message numbers, memory keys and addresses, which the
-//! simulator has none of and which are zero; the invariant check of a packet that the capture cuts
-//! before its end. A selective NAK is the simulator's own (RDMA-20): a NAK whose header four bytes
-//! with the number of the packet that arrived follow.
+//! simulator does not have and which are zero; the invariant check of a packet that the capture cuts before its end. A selective
+//! NAK is the simulator's own (RDMA-20): a NAK whose header is followed by four bytes with the number of the packet that arrived.
 
 use super::ip::{Carries, NEAR_PORTS, ip_header};
 use crate::net::{Direction, Frame};
@@ -15,15 +14,15 @@ use lossylink_core::wire::roce::{
 };
 use lossylink_core::wire::udp::UdpHeader;
 
-/// Queue pairs of the two ends of the first connection, any beyond the reserved 0 and 1; those of the
-/// next are two further.
+/// Queue pairs of the two ends of the first connection, any beyond the reserved 0 and 1. The queue pairs of the next connection
+/// are two further.
 const NEAR_QUEUE_PAIR: u32 = 0x11;
 const FAR_QUEUE_PAIR: u32 = 0x12;
 /// The default partition (InfiniBand 10.9.1).
 const PARTITION_KEY: u16 = 0xffff;
 /// Credits are not used (InfiniBand 9.7.5.1.4).
 const NO_CREDITS: u8 = 31;
-/// Bytes in front of what follows the base header.
+/// Bytes in front of the headers that follow the base header.
 const BASE_END: usize = Ipv4Header::LEN + UdpHeader::LEN + BaseHeader::LEN;
 /// READ opcodes of a reliable connection (InfiniBand table 38).
 const READ_REQUEST: Opcode = Opcode(0x0c);
@@ -38,7 +37,7 @@ pub struct RdmaConnection {
     message_len: u32,
 }
 
-/// What a packet says beside its base header.
+/// The headers of a packet beside its base header.
 enum Extension {
     None,
     Rdma(u32),
@@ -47,12 +46,12 @@ enum Extension {
 }
 
 impl RdmaConnection {
-    /// A connection for messages of `message_bytes`.
+    /// Builds a connection for messages of `message_bytes`.
     pub fn new(message_bytes: u64) -> Self {
         Self { message_len: message_bytes.min(u32::MAX.into()) as u32 }
     }
 
-    /// Opcode, number, and what follows.
+    /// Returns the opcode, the number, and the headers that follow.
     fn describe(&self, packet: &Packet) -> (Opcode, Psn, Extension) {
         let nak = Extension::Ack(Syndrome::Nak(NakCode::SEQUENCE_ERROR));
         match *packet {
@@ -153,7 +152,7 @@ const fn acknowledged() -> Extension {
     Extension::Ack(Syndrome::Ack { credits: NO_CREDITS })
 }
 
-/// The one of first, middle, last and only that belongs to a place.
+/// Returns the opcode of a place among those of first, middle, last and only packets.
 const fn at(opcodes: [Opcode; 4], place: Place) -> Opcode {
     match place {
         Place::First => opcodes[0],

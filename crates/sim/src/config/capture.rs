@@ -1,4 +1,4 @@
-//! What to record, as it stands in a configuration.
+//! The section of a capture: the hop to record.
 
 use serde::Deserialize;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! What a simulation is told: a resolved scenario in base units, as the Python package hands it
-//! over. The sections and their keys are described in `docs/guides/scenarios.md`.
+//! The configuration of a simulation: a resolved scenario in base units, as the Python package hands it over.
+//! The sections and their keys are described in `docs/guides/scenarios.md`.
 
 mod capture;
 mod fabric;
@@ -37,19 +37,19 @@ pub struct Config {
     /// Threads for independent trials.
     #[serde(default = "one")]
     pub threads: usize,
-    /// Whether what cannot change the result may be skipped.
+    /// Whether events that cannot change the result may be skipped.
     #[serde(default = "yes")]
     pub skip: bool,
-    /// The link.
+    /// The link under test.
     pub link: LinkConfig,
-    /// What it corrupts.
+    /// The losses of the link.
     #[serde(default)]
     pub loss: LossDirections,
-    /// The switches at its ends.
+    /// The switches at the ends of the link.
     pub switch: Arc<SwitchProfile>,
     /// The end hosts.
     pub host: Option<HostProfile>,
-    /// What protects it.
+    /// The protection of the link.
     pub protection: Protection,
     /// Frames of the stress test.
     pub traffic: Option<TrafficConfig>,
@@ -61,24 +61,24 @@ pub struct Config {
     pub flow: Option<FlowConfig>,
     /// Flows that begin at random.
     pub workload: Option<WorkloadConfig>,
-    /// When things happen.
+    /// The times at which the link of a time line corrupts, heals and is protected.
     pub timeline: Option<TimelineConfig>,
-    /// What the monitor goes by.
+    /// The thresholds of the monitor.
     pub monitor: Option<MonitorSection>,
-    /// How long to run.
+    /// The simulated time of a run.
     pub run: Option<RunConfig>,
-    /// A whole fabric of such links.
+    /// A whole fabric of links.
     pub fabric: Option<FabricConfig>,
-    /// How rare losses are looked for, if they are.
+    /// How rare losses are looked for, if the run looks for them.
     pub rare: Option<RareConfig>,
-    /// Which blocks of flows to run, in place of all.
+    /// The blocks of flows to run, in place of all.
     pub part: Option<PartConfig>,
-    /// Parts that have been run, from the first block on.
+    /// Results of parts that have been run before, from the first block on.
     #[serde(default)]
     pub parts: Vec<String>,
-    /// What to record.
+    /// The hop to record, and the file.
     pub pcap: Option<CaptureConfig>,
-    /// When to look at the two ends of the link.
+    /// When to look at the state of the two ends of the link.
     #[serde(default)]
     pub state_at_ps: Vec<u64>,
 }
@@ -103,10 +103,10 @@ impl Config {
         Ok(config)
     }
 
-    /// The section that this experiment needs.
+    /// Returns the section that this experiment needs.
     ///
     /// # Errors
-    /// If it is absent.
+    /// If the section is absent.
     pub fn require<'a, T>(&self, section: &'a Option<T>, name: &str) -> Result<&'a T, ConfigError> {
         let missing = || ConfigError(format!("{} needs the section [{name}]", self.experiment));
         section.as_ref().ok_or_else(missing)

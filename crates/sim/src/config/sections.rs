@@ -10,66 +10,66 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Bits per second on the wire.
+    /// Line rate of the link, in bits per second on the wire.
     pub rate_bps: u64,
-    /// Bits per second on the wire of the way back; `None` is as forward.
+    /// Line rate of the way back, in bits per second on the wire; `None` is as forward.
     #[serde(default)]
     pub rate_back_bps: Option<u64>,
-    /// One-way delay of the cable, beyond what the switch profile contains.
+    /// One-way delay of the cable, beyond the delay in the switch profile.
     pub propagation_ps: u64,
     /// Largest IP packet.
     pub mtu_bytes: u32,
 }
 
 impl LinkConfig {
-    /// The line rate.
+    /// Returns the line rate.
     pub const fn rate(&self) -> BitRate {
         BitRate::from_bps(self.rate_bps)
     }
 
-    /// The line rate of the way back.
+    /// Returns the line rate of the way back.
     pub fn rate_back(&self) -> BitRate {
         BitRate::from_bps(self.rate_back_bps.unwrap_or(self.rate_bps))
     }
 
-    /// The cable's delay.
+    /// Returns the delay of the cable.
     pub const fn propagation(&self) -> Duration {
         Duration::from_ps(self.propagation_ps)
     }
 }
 
-/// Losses in both directions.
+/// Losses of a link in both directions.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossDirections {
-    /// Of the direction that the data takes.
+    /// Losses in the direction of the data.
     #[serde(default)]
     pub forward: LossSpec,
-    /// Of the direction that acknowledgements take.
+    /// Losses in the direction of the acknowledgements.
     #[serde(default)]
     pub reverse: LossSpec,
 }
 
-/// What is sent: frames of the stress test, or datagrams.
+/// The traffic that is sent: frames of the stress test, or datagrams.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficConfig {
     /// Frames of the stress test to send.
     pub packets: Option<u64>,
-    /// Ethernet frame without check sequence.
+    /// Length of an Ethernet frame without check sequence.
     pub frame_bytes: u32,
-    /// Where they come from.
+    /// The source of the frames.
     pub source: TrafficSource,
     /// Mean rate of a UDP source, in bits of frames without check sequence.
     pub rate_bps: Option<u64>,
     /// Frames of a bursty UDP source that leave back to back.
     pub burst_packets: Option<u64>,
-    /// Follow every frame of a saturated stress test from offer to delivery.
+    /// Whether to follow every frame of a saturated stress test from offer to delivery.
     #[serde(default)]
     pub follow: bool,
 }
 
-/// Where frames come from.
+/// A source of frames.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficSource {
@@ -89,11 +89,11 @@ pub enum TrafficSource {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransportConfig {
-    /// TCP's algorithm.
+    /// TCP's congestion control.
     pub congestion_control: String,
     /// TCP's maximum segment size.
     pub mss_bytes: u32,
-    /// TCP timestamps.
+    /// Whether TCP sends timestamps.
     pub timestamps: bool,
     /// Segments acknowledged by one ACK.
     pub delayed_ack: u32,
@@ -101,19 +101,19 @@ pub struct TransportConfig {
     pub rto_min_ps: u64,
     /// Segments sent before the first ACK.
     pub initial_window: u32,
-    /// Most that a receiver offers; `None` is what Linux's default buffer gives.
+    /// The largest window that a TCP receiver offers; `None` is that of Linux's default buffer.
     #[serde(default)]
     pub receive_window_bytes: Option<u64>,
     /// Whether bursts reach the link whole.
     pub segmentation_offload: bool,
-    /// What an RDMA interface does at a gap.
+    /// The name of the recovery by which an RDMA interface repairs a gap.
     pub recovery: String,
-    /// RDMA packet payload.
+    /// Payload of an RDMA packet.
     pub mtu_bytes: u32,
     /// Whether RDMA senders slow down when packets are marked.
     #[serde(default)]
     pub dcqcn: bool,
-    /// What carries long flows.
+    /// The protocol of long flows.
     #[serde(default)]
     pub protocol: WorkloadProtocol,
 }
@@ -124,28 +124,28 @@ pub struct TransportConfig {
 pub struct PathConfig {
     /// Round trip of the network; `None` is the artifact's path.
     pub rtt_ps: Option<u64>,
-    /// What the hops behind the link corrupt, which nothing protects.
+    /// Losses of the hops behind the link, which nothing protects.
     #[serde(default)]
     pub loss: LossDirections,
-    /// The most that frames take longer behind the link.
+    /// The jitter of frames behind the link.
     #[serde(default)]
     pub jitter: JitterConfig,
 }
 
-/// What frames take longer behind the link, each by a time of its own.
+/// The jitter of frames behind the link: each frame is delayed by a time of its own.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JitterConfig {
-    /// The most toward the receiver.
+    /// The longest delay toward the receiver.
     pub forward_ps: u64,
-    /// The most on the way back.
+    /// The longest delay on the way back.
     pub back_ps: u64,
     /// Whether frames may overtake each other.
     pub reorders: bool,
 }
 
 impl PathConfig {
-    /// Whether no two frames cross the hops around the link alike.
+    /// Whether the hops around the link may lose or delay frames by chance.
     pub fn is_uneven(&self) -> bool {
         let loses = self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None;
         loses || self.jitter.forward_ps > 0 || self.jitter.back_ps > 0
@@ -156,12 +156,12 @@ impl PathConfig {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
-    /// Bytes of each.
+    /// Payload of each flow, in bytes.
     pub size_bytes: u64,
-    /// Flows one after another, or runs.
+    /// Number of flows one after another, or of runs.
     pub trials: u64,
-    /// Runs end before `trials` when the standard errors of what is measured are within this share of the
-    /// means; `None` runs all.
+    /// The largest standard error of a measured figure, as a share of its mean, with which runs end before
+    /// `trials`; `None` runs all.
     #[serde(default)]
     pub precision: Option<f64>,
     /// Flows at the same time.
@@ -172,9 +172,9 @@ pub struct FlowConfig {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartConfig {
-    /// The first of them.
+    /// The first block to run.
     pub first_block: u64,
-    /// How many.
+    /// How many blocks to run.
     pub blocks: u64,
 }
 
@@ -182,17 +182,17 @@ pub struct PartConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadConfig {
-    /// What carries them.
+    /// The protocol of the flows.
     pub protocol: WorkloadProtocol,
-    /// Name of the distribution of their sizes.
+    /// Name of the distribution of flow sizes.
     pub distribution: String,
-    /// The distribution: size in bytes, share of flows that are no longer.
+    /// The distribution of flow sizes: size in bytes, share of flows that are no longer.
     pub points: Vec<(f64, f64)>,
-    /// Bytes of flows over the link's rate.
+    /// The load: bytes of the flows that begin, over the bytes that the link carries at its rate.
     pub load: f64,
 }
 
-/// What carries the flows of a workload, or long flows.
+/// The protocol of the flows of a workload, or of long flows.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadProtocol {
@@ -203,41 +203,41 @@ pub enum WorkloadProtocol {
     Rdma,
 }
 
-/// When things happen on a time line.
+/// The times of the events on a time line.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimelineConfig {
-    /// The link starts to corrupt.
+    /// When the link starts to corrupt.
     pub corruption_ps: u64,
-    /// The link is clean again; `None` is never.
+    /// When the link is clean again; `None` is never.
     #[serde(default)]
     pub corruption_end_ps: Option<u64>,
-    /// The protection is switched on; `None` leaves that to a monitor.
+    /// When the protection is switched on; `None` leaves that to a monitor.
     pub protection_ps: Option<u64>,
     /// Time between two readings of the monitor.
     pub poll_ps: u64,
-    /// Width of one row.
+    /// Width of one bin, which is one row of the table.
     pub bin_ps: u64,
 }
 
-/// When the monitor takes a link for corrupting, and when for healed.
+/// The thresholds at which the monitor takes a link for corrupting, and for healed.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MonitorSection {
-    /// Frames that the decision to do less looks back on.
+    /// Frames on which a decision for fewer copies or no protection looks back.
     pub window_frames: u64,
     /// Loss rate from which a link is to be protected.
     pub on_loss: f64,
     /// Loss rate below which it needs no protection any more.
     pub off_loss: f64,
-    /// How sure a decision must be.
+    /// How sure a decision must be: the chance that no decision is taken at a threshold itself.
     pub confidence: f64,
-    /// Least time before a decision that does less.
+    /// Least time before a decision for fewer copies or no protection.
     pub hold_ps: u64,
 }
 
 impl MonitorSection {
-    /// The monitor's settings; what the section leaves out is as published.
+    /// Returns the monitor's settings; a value that the section leaves out is as published.
     pub fn settings(&self) -> MonitorConfig {
         MonitorConfig {
             window_frames: self.window_frames,
@@ -250,16 +250,16 @@ impl MonitorSection {
     }
 }
 
-/// How long an experiment runs.
+/// The simulated time of an experiment.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// Simulated time.
+    /// Simulated time in all.
     pub duration_ps: u64,
-    /// Start that is not counted.
+    /// Time at the start that is not counted.
     #[serde(default)]
     pub warmup_ps: u64,
-    /// End that is not counted.
+    /// Time at the end that is not counted.
     #[serde(default)]
     pub cooldown_ps: u64,
 }

@@ -1,6 +1,6 @@
-//! A switch profile: everything that belongs to one kind of switch, as data.
+//! A switch profile: the properties of one kind of switch, as data.
 //!
-//! The keys are those of `scenarios/switch/*.toml`, units in their names; the files say where each
+//! The keys are those of `scenarios/switch/*.toml`, with units in their names; these files say where each
 //! value comes from.
 
 use lossylink_core::engine::linkguardian::{AckNoTimeout, Thresholds};
@@ -8,79 +8,80 @@ use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use serde::Deserialize;
 
-/// Delays, buffers and thresholds of the switches at both ends of the protected link.
+/// The delays, buffers and thresholds of the switches at both ends of the protected link.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchProfile {
-    /// Name for reports.
+    /// Name of the profile in reports.
     pub name: String,
     /// Whether the values were fitted to published results.
     pub calibrated: bool,
-    /// Where the values come from.
+    /// The source of the values.
     pub source: String,
 
-    /// Sender's dequeue to the receiver's decision, data, without serialisation.
+    /// Latency of a data frame from the sender's dequeue to the receiver's decision, without serialisation.
     pub data_pipeline_ns: f64,
-    /// Sender's dequeue to the receiver's decision, retransmission, without serialisation.
+    /// Latency of a retransmission from the sender's dequeue to the receiver's decision, without
+    /// serialisation.
     pub retransmission_pipeline_ns: f64,
-    /// Receiver's decision to the notification's place at the port back.
+    /// Latency of a notification from the receiver's decision to its place at the port back.
     pub notification_port_ns: f64,
-    /// Receiver's decision to its acknowledgement register.
+    /// Latency of an acknowledgement from the receiver's decision to the receiver's acknowledgement register.
     pub ack_register_ns: f64,
     /// Period of the circulating explicit ACK, and of the circulating dummy.
     pub ack_cycle_ns: f64,
-    /// The port back to the effect at the sender, of acknowledgements and notifications, without
-    /// serialisation.
+    /// Latency of acknowledgements and notifications from the port back to their effect at the sender,
+    /// without serialisation.
     pub control_return_ns: f64,
-    /// Sender's dequeue to the first look at the mirrored copy.
+    /// Time from the sender's dequeue to the first look at the mirrored copy.
     pub copy_first_check_ns: f64,
-    /// One round of the Tx loop, without serialisation and queueing.
+    /// Time of one round of the Tx loop, without serialisation and queueing.
     pub tx_loop_fixed_ns: f64,
-    /// Sender's decision to the retransmission queued.
+    /// Time from the sender's decision until the retransmission is queued.
     pub retransmit_ns: f64,
-    /// What a second copy adds to that.
+    /// Time that a second copy of a retransmission takes beyond that.
     pub multicast_extra_ns: f64,
-    /// One round of the Rx loop, without serialisation and queueing.
+    /// Time of one round of the Rx loop, without serialisation and queueing.
     pub rx_loop_fixed_ns: f64,
-    /// Time between timer packets.
+    /// Period of the timer packets.
     pub timer_period_ns: f64,
-    /// Timer packet to its place at the port back.
+    /// Latency of a timer packet to its place at the port back.
     pub timer_packet_ns: f64,
-    /// Resume at the port back to the sender's queue running, without serialisation.
+    /// Latency of a resume from the port back until the sender's queue runs, without serialisation.
     pub resume_flight_ns: f64,
-    /// Pause at the port back to the sender's queue silent, without serialisation.
+    /// Latency of a pause from the port back until the sender's queue is silent, without serialisation.
     pub pause_reaction_ns: f64,
     /// Pause time in quanta of 512 bit times.
     pub pause_quanta: u64,
 
-    /// Whether both buffers are recirculation loops; otherwise they release at once.
+    /// Whether Tx buffer and Rx buffer are recirculation loops; otherwise they release a frame at once.
     pub recirculates: bool,
-    /// Rate of a recirculation port between links of at most that rate; see
+    /// Line rate of a recirculation port, in a switch whose links have at most that rate; see
     /// [`SwitchProfile::recirculation_rate`].
     pub recirculation_bps: u64,
     /// Allocation unit of the packet buffer.
     pub buffer_cell_bytes: u64,
-    /// Time between frames of the packet generator.
+    /// Time between two frames of the packet generator.
     pub generator_period_ps: u64,
-    /// Frames that the generator keeps in the sender's queue.
+    /// The most frames that the generator keeps in the sender's queue.
     pub sender_queue_packets: usize,
-    /// Limit of the sender's normal queue.
+    /// Limit of the sender's normal queue, in bytes.
     pub queue_bytes: u64,
-    /// Limit of the receiver's queue to the next hop.
+    /// Limit of the receiver's queue to the next hop, in bytes.
     pub receiver_queue_bytes: u64,
-    /// Bound of the Tx buffer.
+    /// Limit of the Tx buffer, in bytes.
     pub tx_buffer_max_bytes: u64,
-    /// Bound of the Rx buffer.
+    /// Limit of the Rx buffer, in bytes.
     pub rx_buffer_max_bytes: u64,
-    /// Queue depth at dequeue from which packets are marked.
+    /// Queue depth at dequeue from which on packets are marked, in bytes.
     pub ecn_threshold_bytes: u64,
-    /// Random early marking: depth at which it starts.
+    /// Random early marking: queue depth at which it starts, in bytes.
     pub red_min_bytes: u64,
-    /// Random early marking: depth at which it becomes certain.
+    /// Random early marking: queue depth at which it becomes certain, in bytes.
     pub red_max_bytes: u64,
-    /// Random early marking: probability just below that depth.
+    /// Random early marking: probability just below `red_max_bytes`.
     pub red_max_probability: f64,
-    /// Dummies armed by each data packet.
+    /// Dummies that each data packet arms.
     pub dummy_count: u8,
     /// LinkGuardian's thresholds at the published rates.
     pub threshold: Vec<RateThresholds>,
@@ -90,30 +91,30 @@ pub struct SwitchProfile {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RateThresholds {
-    /// The rate.
+    /// The line rate of the link.
     pub rate_bps: u64,
-    /// Resume threshold.
+    /// Threshold of the Rx buffer at which the receiver resumes the sender, in bytes.
     pub resume_bytes: u64,
-    /// Pause threshold.
+    /// Threshold of the Rx buffer at which the receiver pauses the sender, in bytes.
     pub pause_bytes: u64,
-    /// Reload value of ackNoTimeout.
+    /// Reload value of ackNoTimeout, in periods of the timer packets.
     pub ack_no_timeout_ticks: u32,
 }
 
 impl SwitchProfile {
-    /// The rate of a recirculation port in a switch whose link runs at `link`: the profile's, whatever
-    /// slower rate the link runs at. A link that is faster has ports of its own rate: no switch of
-    /// that kind was measured, and loops that are slower than the link would overflow.
+    /// Returns the rate of a recirculation port in a switch whose link runs at `link`. It is the profile's
+    /// rate for every slower link. A faster link has ports of its own rate: no switch of that kind was
+    /// measured, and loops that are slower than the link would overflow.
     pub fn recirculation_rate(&self, link: BitRate) -> BitRate {
         BitRate::from_bps(self.recirculation_bps.max(link.as_bps()))
     }
 
-    /// How long a pause lasts without a resume: a quantum is 512 bit times (IEEE 802.1Qbb).
+    /// Returns how long a pause lasts without a resume: a quantum is 512 bit times (IEEE 802.1Qbb).
     pub fn pause_duration(&self, rate: BitRate) -> Duration {
         Duration::from_secs(1).mul_ratio(self.pause_quanta * 512, rate.as_bps())
     }
 
-    /// The wait before the ordered side gives up, at `rate`.
+    /// Returns the wait of the ordered receiver before it gives a missing frame up, at `rate`.
     pub fn ack_no_timeout(&self, rate: BitRate) -> AckNoTimeout {
         AckNoTimeout {
             period: Duration::from_ns_f64(self.timer_period_ns),
@@ -121,21 +122,21 @@ impl SwitchProfile {
         }
     }
 
-    /// Backpressure thresholds at `rate`.
+    /// Returns the thresholds of backpressure at `rate`.
     pub fn backpressure(&self, rate: BitRate) -> Thresholds {
         let at = self.thresholds_at(rate);
         Thresholds { pause_bytes: at.pause_bytes, resume_bytes: at.resume_bytes }
     }
 
-    /// LinkGuardian's thresholds at `rate`.
+    /// Returns LinkGuardian's thresholds at `rate`.
     pub fn thresholds_at(&self, rate: BitRate) -> RateThresholds {
         thresholds_at(&self.threshold, rate)
     }
 }
 
-/// The published `points`, or, between their rates, values linear in the time of a byte. Above the fastest
-/// rate the bytes grow with the rate (the reaction time stays) and the ticks stay; below the slowest the
-/// bytes stay and the ticks go on along the last line.
+/// Returns the published thresholds in `points`, or, between their rates, values linear in the time of a
+/// byte. Above the fastest rate the bytes grow with the rate (the reaction time stays) and the ticks stay.
+/// Below the slowest rate the bytes stay and the ticks go on along the last line.
 ///
 /// # Panics
 /// If there is no point.
@@ -171,7 +172,7 @@ pub fn thresholds_at(points: &[RateThresholds], rate: BitRate) -> RateThresholds
     }
 }
 
-/// Where 1 / `bps` lies between 1 / `fast` (0) and 1 / `slow` (1).
+/// Returns where 1 / `bps` lies between 1 / `fast` (0) and 1 / `slow` (1).
 fn byte_time_weight(bps: u64, fast: u64, slow: u64) -> f64 {
     let time = |bps: u64| 1.0 / bps as f64;
     (time(bps) - time(fast)) / (time(slow) - time(fast))
@@ -181,7 +182,7 @@ fn byte_time_weight(bps: u64, fast: u64, slow: u64) -> f64 {
 pub(crate) mod tests {
     use super::*;
 
-    /// A profile of this repository.
+    /// Returns a profile of this repository.
     pub(crate) fn profile(name: &str) -> SwitchProfile {
         let path = format!("{}/../../scenarios/switch/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).expect("the profile is part of the repository");

@@ -9,27 +9,27 @@ use lossylink_core::rng::Streams;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Trials after which it is asked whether there are enough.
+/// Trials between two questions whether there are enough trials.
 const GROUP: usize = 5;
 
-/// Pieces that the blocks of a run make at most. The more there are, the nearer to each other the threads end.
+/// The most pieces that the blocks of a run make. The more pieces there are, the nearer to each other the threads end.
 const PIECES: u64 = 256;
 
 /// Trials in a block of flows that run one after another.
 pub(super) const TRIALS_PER_BLOCK: u64 = 100;
 
-/// One block of trials.
+/// A block of trials, which runs on one thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Its place in the sequence of blocks.
+    /// The place of the block in the sequence of blocks.
     pub(super) index: u64,
-    /// How many trials it has.
+    /// How many trials the block has.
     pub(super) trials: u64,
-    /// Its random streams.
+    /// The random streams of the block.
     pub(super) streams: Streams,
 }
 
-/// Blocks that follow each other. Each is made when its turn comes, so that many take no memory.
+/// Blocks that follow each other. Each block is made when its turn comes, so that many blocks take no memory.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     trials: u64,
@@ -39,30 +39,30 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// `trials` in blocks of `each`.
+    /// Parts `trials` trials into blocks of `each`.
     pub(super) fn new((trials, each): (u64, u64), seed: u64) -> Self {
         Self { trials, each, family: Streams::new(seed), places: 0..trials.div_ceil(each) }
     }
 
-    /// Those of the blocks that have one of these places.
+    /// Returns the blocks whose places in the sequence lie in `places`.
     pub(super) fn at(&self, places: Range<u64>) -> Self {
         let known = |place: u64| place.clamp(self.places.start, self.places.end);
         let first = known(places.start);
         Self { places: first..known(places.end).max(first), ..self.clone() }
     }
 
-    /// How many blocks there are.
+    /// Returns how many blocks there are.
     pub(super) const fn count(&self) -> u64 {
         self.places.end - self.places.start
     }
 
-    /// How many trials they have.
+    /// Returns how many trials the blocks have.
     pub(super) fn trials(&self) -> u64 {
         let before = |place: u64| self.trials.min(place * self.each);
         before(self.places.end) - before(self.places.start)
     }
 
-    /// One after another.
+    /// Makes the blocks one after another.
     pub(super) fn iter(&self) -> impl Iterator<Item = Block> {
         self.places.clone().map(|index| Block {
             index,
@@ -72,24 +72,24 @@ impl Blocks {
     }
 }
 
-/// `trials` in blocks of `each`.
+/// Parts `trials` trials into blocks of `each`, where `size` is the pair of both.
 pub(super) fn blocks(size: (u64, u64), seed: u64) -> Vec<Block> {
     Blocks::new(size, seed).iter().collect()
 }
 
-/// Threads that work on blocks, and on what is made of their results.
+/// Threads that work on blocks, and on the results of the blocks.
 pub(super) struct Workers(rayon::ThreadPool);
 
 impl Workers {
-    /// So many threads, which end with this.
+    /// Starts `threads` threads, which end when this value is dropped.
     pub(super) fn new(threads: usize) -> Result<Self, ConfigError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let refuse = |error| format!("cannot start {threads} threads: {error}; lower run.threads");
         pool.map(Self).map_err(|error| ConfigError(refuse(error)))
     }
 
-    /// Runs `trials` in blocks of `each`. Returns the finished blocks' results in order, and whether some are
-    /// missing because the caller lost patience.
+    /// Runs `trials` trials in blocks of `each`, where `size` is the pair of both. Returns the results of the finished
+    /// blocks in order, and whether some are missing because the caller cancelled the run.
     pub(super) fn run_blocks<R: Send>(
         &self,
         size: (u64, u64),
@@ -101,9 +101,9 @@ impl Workers {
         self.run_all(&blocks(size, seed), control, &run)
     }
 
-    /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
-    /// Returns as [`Workers::run_blocks`] does. What is enough is asked between groups alone, so that the number
-    /// of threads decides nothing.
+    /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all results so far or until there are `trials`.
+    /// Returns as [`Workers::run_blocks`] does. `is_enough` is asked between groups only, so that the number of threads
+    /// does not change the results.
     pub(super) fn run_until<R: Send>(
         &self,
         trials: u64,
@@ -131,12 +131,13 @@ impl Workers {
         Ok((finished, false))
     }
 
-    /// Does something in which rayon may share work out among the threads.
+    /// Runs `work`, in which rayon may share the work out among the threads.
     pub(super) fn share<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.0.install(work)
     }
 
-    /// Runs these blocks; returns as [`Workers::run_blocks`] does, and leaves it to the caller to announce the work.
+    /// Runs `blocks`. Returns as [`Workers::run_blocks`] does, and leaves it to the caller to announce the total of
+    /// trials.
     pub(super) fn run_all<R: Send>(
         &self,
         blocks: &[Block],
@@ -149,7 +150,7 @@ impl Workers {
             }
             let result = run(*block);
             if control.is_cancelled() {
-                // It may have stopped on its way.
+                // The block may have stopped on its way.
                 return Ok(None);
             }
             let result = result?;
@@ -163,7 +164,8 @@ impl Workers {
         Ok((finished, interrupted))
     }
 
-    /// Runs pieces of these blocks, in each of which one follows the other. Returns the results of the pieces in order.
+    /// Runs `blocks` in pieces of consecutive blocks; the blocks of a piece run one after the other. Returns the
+    /// results of the pieces in order.
     pub(super) fn run_pieces<R: Send>(
         &self,
         blocks: &Blocks,

@@ -1,4 +1,5 @@
-//! Captures on behalf of an experiment: which hops it has, and the file of the one that is recorded.
+//! Captures of frames for an experiment: which hops the experiment has, and the file of the hop that is
+//! recorded.
 
 use super::setup::Setup;
 use crate::ConfigError;
@@ -11,16 +12,16 @@ use std::io::{self, BufWriter};
 /// The experiments that can be recorded.
 const CAPTURED: &str = "stress, tcp-fct, rdma-fct, throughput, timeline";
 
-/// The capture of an experiment, if it was asked for; frames carry what `C` knows.
+/// The capture of an experiment, if it was asked for; `C` knows how to read the payload of a frame.
 pub(super) struct Capture<C>(Option<Recorder<C, BufWriter<File>>>);
 
 impl<C: 'static> Capture<C> {
-    /// None.
+    /// Returns no capture.
     pub(super) const fn none() -> Self {
         Self(None)
     }
 
-    /// Opens the capture that the configuration asks for, if it does.
+    /// Opens the capture that the configuration asks for, if it asks for one.
     pub(super) fn open(setup: &Setup<'_>, carries: impl FnOnce() -> C) -> Result<Self, ConfigError> {
         let Some(capture) = &setup.config.pcap else { return Ok(Self::none()) };
         let Some(place) = Place::named(&capture.hop) else { return Ok(Self::none()) };
@@ -34,12 +35,12 @@ impl<C: 'static> Capture<C> {
         Ok(Self(Some(Recorder::new(place, carries(), file))))
     }
 
-    /// Whether it was asked for.
+    /// Whether a capture was asked for.
     pub(super) const fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Where it looks.
+    /// Returns the tap through which the capture sees frames.
     pub(super) fn tap<P>(&self) -> Tap<P>
     where
         C: Carries<P>,
@@ -47,7 +48,7 @@ impl<C: 'static> Capture<C> {
         self.0.as_ref().map(Recorder::tap).unwrap_or_default()
     }
 
-    /// Completes the file, when nothing more will happen.
+    /// Completes the file of the capture, when no more frames will pass.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
         self.0.map_or(Ok(()), |recorder| recorder.finish().map(drop).map_err(failed))
     }
@@ -67,7 +68,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The hops that can be recorded, in the order of the path.
+/// Returns the hops that can be recorded, in the order of the path.
 fn hops(config: &Config) -> Vec<&'static str> {
     let is_direct = config.path.as_ref().is_some_and(|path| path.rtt_ps.is_some());
     match config.experiment.as_str() {

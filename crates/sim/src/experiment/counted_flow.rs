@@ -1,26 +1,26 @@
-//! What a run of many flows keeps of each one that counts.
+//! The record of a flow that counts, in a run of many flows.
 
 use lossylink_core::time::{Duration, Instant};
 
-/// One flow that counted.
+/// A flow that counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
-    /// When it began.
+    /// The instant at which the flow began.
     pub(super) start: Instant,
-    /// What it carried.
+    /// The payload of the flow, in bytes.
     pub(super) bytes: u64,
-    /// What it took; `None` if it never ended.
+    /// The completion time of the flow; `None` if the flow never ended.
     pub(super) took: Option<Duration>,
-    /// How many times as long as alone; infinite if it never ended.
+    /// The completion time over that of the flow alone on the clean link; infinite if the flow never ended.
     pub(super) slowdown: f64,
-    /// Packets that were sent again.
+    /// Packets of the flow that were sent again.
     pub(super) retransmissions: u32,
-    /// Timers that expired.
+    /// Expiries of the retransmission timers of the flow.
     pub(super) timeouts: u32,
 }
 
 impl Flow {
-    /// One that never ended.
+    /// Returns the record of a flow that never ended.
     pub(super) const fn never(start: Instant, bytes: u64) -> Self {
         Self { start, bytes, took: None, slowdown: f64::INFINITY, retransmissions: 0, timeouts: 0 }
     }

@@ -1,4 +1,4 @@
-//! The path of an experiment, for hosts outside of the simulation.
+//! The simulated path of an experiment, for hosts outside of the simulation.
 
 use super::depths::Depths;
 use super::row::Row;
@@ -17,27 +17,29 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use serde_json::{Map, Value};
 
-/// What stays under way longer than twice the round trip and this is lost: no queue and no repair takes so long.
+/// A frame that is under way for longer than twice the round trip and this is taken for lost: no queue and no repair takes so
+/// long.
 const PATIENCE: Duration = Duration::from_ms(100);
 
-/// What may wait in front of a way back that is slower than the data: ACKs of 84 octets for 290 MB of segments, one for each.
+/// The most bytes that may wait in front of a way back that is slower than the data: ACKs of 84 octets for 290 MB of
+/// segments, one for each.
 const WAITING_BACK: Bytes = Bytes(16 << 20);
 
-/// A time line begins with the first longer frame: shorter ones of TCP carry no data.
+/// The least bytes of the frame with which a time line begins: shorter frames of TCP carry no data.
 const DATA_FROM_BYTES: u32 = 128;
 
-/// Two hosts' interfaces, and the simulated path between them.
+/// The interfaces of two hosts, and the simulated path between them.
 ///
-/// The path does what the same path does in the simulator: interfaces, hops, queues, the protected link with its losses,
-/// and what the hosts add to a packet on its way up. Frames are known by number and length; their owner keeps the bytes.
+/// The path does to frames what it does in a simulated run: interfaces, hops, queues, the protected link with its losses, and
+/// the delays of the hosts for a packet on its way up. Frames are known by number and length; their owner keeps the bytes.
 pub struct EmulatedPath {
     config: Config,
     network: Network<Outside, AnyLink<Addressed<Carried>>>,
-    /// When the interface of each host has sent what it was given; none where a host has no interface.
+    /// When the interface of each host will have sent the frames that it was given; `None` where a host has no interface.
     interfaces: Option<[Hop; 2]>,
-    /// What happens to the link of a time line, once data is under way.
+    /// The events of the link on a time line, once data is under way.
     course: Option<Course>,
-    /// Of a stress test, once its frames are under way.
+    /// The samples of the buffers of a stress test, once its frames are under way.
     depths: Option<Depths>,
     patience: Duration,
     handed_over: u64,
@@ -45,7 +47,7 @@ pub struct EmulatedPath {
 }
 
 impl EmulatedPath {
-    /// The path that `config` (JSON, see [`crate::config`]) describes.
+    /// Builds the path that `config` (JSON, see [`crate::config`]) describes.
     ///
     /// # Errors
     /// If the configuration cannot be simulated: one line that says what is wrong.
@@ -74,12 +76,12 @@ impl EmulatedPath {
         let (course, depths) = (None, None);
         let (handed_over, late_max) = (0, Duration::ZERO);
         let path = Self { network, interfaces, course, depths, patience, handed_over, late_max, config };
-        // What is wrong with a time line is told before anything runs.
+        // A mistake in a time line is told before anything runs.
         path.course_from(Instant::ZERO)?;
         Ok(path)
     }
 
-    /// The time line that begins at `begin`, if there is one.
+    /// Builds the time line that begins at `begin`, if the experiment has one.
     fn course_from(&self, begin: Instant) -> Result<Option<Course>, ConfigError> {
         if self.config.timeline.is_none() {
             return Ok(None);
@@ -88,10 +90,10 @@ impl EmulatedPath {
         Course::new(&setup, &Streams::new(self.config.seed), begin, &self.network.link).map(Some)
     }
 
-    /// A host sends a frame at `now`; returns when its interface has done so.
+    /// Sends a frame of a host at `now`; returns when the host's interface has sent it.
     pub fn send(&mut self, now: Instant, end: End, frame: Carried) -> Instant {
         if self.course.is_none() && end == End::Near && frame.bytes >= DATA_FROM_BYTES {
-            // No earlier than what has already happened on the link.
+            // The time line begins no earlier than the events that have already happened on the link.
             let begin = self.network.reach(now);
             self.course = self.course_from(begin).expect("the configuration has built this path");
         }
@@ -106,25 +108,25 @@ impl EmulatedPath {
         hop.pass(now, &Frame::of_frame_bytes(frame.bytes, frame.ecn, ())).unwrap_or(now)
     }
 
-    /// When to ask for arrivals again.
+    /// Returns when to ask for arrivals again.
     pub fn poll_timeout(&self) -> Instant {
         let next = self.course.as_ref().map_or(Instant::NEVER, Course::poll_timeout);
         self.network.poll_outside().min(self.network.asked_for(next))
     }
 
-    /// Does to the link what is due before it runs on as far as it may at `now`.
+    /// Carries out the events of the time line that are due before the link runs on, as far as it may at `now`.
     fn follow_course(&mut self, now: Instant) {
         let Some(course) = &mut self.course else { return };
         let reach = self.network.reach(now);
         while course.poll_timeout() <= reach {
             let moment = course.poll_timeout();
             self.network.run_link(now, moment);
-            // What the hosts send again, they know.
+            // The hosts outside count their own retransmissions.
             course.act(moment, &mut self.network.link, 0);
         }
     }
 
-    /// Takes the samples of the buffers that are due as far as the link may run at `now`.
+    /// Takes the samples of the buffers that are due, as far as the link may run at `now`.
     fn look_at_buffers(&mut self, now: Instant) {
         let Some(depths) = &mut self.depths else { return };
         while depths.poll_timeout() < self.network.reach(now) {
@@ -134,7 +136,7 @@ impl EmulatedPath {
         }
     }
 
-    /// The next frame that has come out by `now`, and where.
+    /// Takes the next frame that has come out of the path by `now`, and returns it with the end at which it came out.
     pub fn take_arrival(&mut self, now: Instant) -> Option<(End, Arrival)> {
         self.follow_course(now);
         self.look_at_buffers(now);
@@ -144,12 +146,12 @@ impl EmulatedPath {
         Some((end, arrival))
     }
 
-    /// How long a frame may be under way before its owner forgets it.
+    /// Returns how long a frame may be under way before its owner forgets it.
     pub const fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// What has happened by `now`, as keys of a row.
+    /// Returns the counters of the path up to `now`, as keys of a row.
     pub fn report(&mut self, now: Instant) -> Map<String, Value> {
         self.follow_course(now);
         self.look_at_buffers(now);
@@ -184,19 +186,20 @@ impl EmulatedPath {
         row.finish()
     }
 
-    /// The bins of a time line, column by column, but for what the hosts have sent again; empty without one.
+    /// Returns the bins of a time line, column by column, without the retransmissions of the hosts; empty without a time
+    /// line.
     pub fn timeline(&self) -> Columns {
         let columns = self.course.iter().flat_map(Course::columns);
         columns.filter(|(name, _)| name != "retransmissions").collect()
     }
 }
 
-/// Whether the hosts send as fast as they can, and are told by what arrives how far they may go.
+/// Whether the hosts send as fast as they can, and learn from the frames that arrive how far they may go.
 fn is_stress(config: &Config) -> bool {
     config.experiment == "stress"
 }
 
-/// An interface as what has been handed to it leaves: the network has one of its own on its path.
+/// Builds an interface that computes when frames leave it; the path of the network has an interface of its own.
 fn interface(rate: LineRate) -> Hop {
     Hop::new(rate, Duration::ZERO, u64::MAX >> 16)
 }
@@ -206,13 +209,13 @@ fn round_trip(setup: &Setup<'_>) -> Result<Duration, ConfigError> {
     Ok(rtt.unwrap_or(Duration::from_ns_f64(setup.host()?.network_one_way_ns) * 2))
 }
 
-/// The most that frames take longer by jitter, there and back.
+/// Returns the most by which jitter delays a frame there and back.
 fn longest_jitter(setup: &Setup<'_>) -> Duration {
     let jitter = setup.config.path.as_ref().map(|path| path.jitter).unwrap_or_default();
     Duration::from_ps(jitter.forward_ps) + Duration::from_ps(jitter.back_ps)
 }
 
-/// How long a frame may wait in front of the way back; no time to speak of where that is as fast as the data.
+/// Returns how long a frame may wait in front of the way back; zero where that way is as fast as the data.
 fn longest_wait_back(setup: &Setup<'_>) -> Duration {
     let LineRates { forward, back } = setup.plan.rates;
     if back.bit_rate() < forward.bit_rate() { WAITING_BACK / back.bit_rate() } else { Duration::ZERO }

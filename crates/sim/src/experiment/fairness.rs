@@ -1,7 +1,7 @@
 //! How evenly flows share a link.
 
-/// Jain's fairness index: one for equal shares, 1 / n if one of n takes all (Jain, Chiu, Hawe, 1984). `None` if there was
-/// nothing to share.
+/// Returns Jain's fairness index: one for equal shares, 1 / n if one of n flows takes all (Jain, Chiu, Hawe, 1984).
+/// `None` if there was nothing to share.
 pub(super) fn jain(shares: impl Iterator<Item = u64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares.map(|share| share as f64) {

@@ -1,17 +1,18 @@
-//! How many frames a link loses at once, from its losses and from what protects it, before any is lost.
+//! The expected number of frames that a link loses at once, from its loss model and its protection, before any frame is
+//! lost.
 
 use crate::measure::Foreseen;
 use crate::net::GivesUp;
 use lossylink_core::loss::{GilbertElliott, LossLaw};
 
-/// The clusters in which frames stay lost.
+/// Returns the expected clusters in which frames stay lost.
 pub(super) fn of(law: &LossLaw, gives_up: GivesUp) -> Foreseen {
     let of_losses = match law {
         LossLaw::Independent(_) => Foreseen::APART,
         LossLaw::Bursts(chain) => of_bursts(chain),
     };
     of_losses.or(match gives_up {
-        // All of them go with the frame that is given up.
+        // All of these frames are lost together with the frame that is given up.
         GivesUp::Frames { together, .. } => {
             Foreseen { mean: 1.0 + together as f64, seen_from_one: 1.0 + together as f64 }
         }
@@ -19,8 +20,9 @@ pub(super) fn of(law: &LossLaw, gives_up: GivesUp) -> Foreseen {
     })
 }
 
-/// By how much the variance of a chain's losses exceeds that of independent ones, over many frames: what two frames have in
-/// common fades by 1 - p - r a frame. Where every frame of a visit is lost, it is (1 + f) / (1 - f) with that f.
+/// Returns the clusters of a Gilbert-Elliott chain: the variance of its losses over many frames, over that of independent
+/// losses. The correlation of two frames fades by the factor 1 - p - r a frame. Where every frame of a visit to the bad
+/// state is lost, the ratio is (1 + f) / (1 - f) with that factor f.
 fn of_bursts(chain: &GilbertElliott) -> Foreseen {
     let (mean, bad) = (chain.mean_loss_rate(), chain.share_bad());
     let apart = chain.loss_bad().as_f64() - chain.loss_good().as_f64();
@@ -33,17 +35,18 @@ fn of_bursts(chain: &GilbertElliott) -> Foreseen {
     Foreseen::geometric(1.0 + 2.0 * in_common / independent)
 }
 
-/// Data frames lost of a block that loses more of its frames than it has to spare, each with chance `rate`.
+/// Returns the clusters of a block code: the data frames lost of a block that loses more of its `frames` frames than the
+/// `spare` that it has to spare. Each frame is lost with chance `rate`.
 fn of_block(rate: f64, frames: u32, spare: u32) -> Foreseen {
     let (all, data) = (f64::from(frames), f64::from(frames - spare));
     if rate <= 0.0 || rate >= 1.0 {
         return Foreseen { mean: data, seen_from_one: data };
     }
-    // Chances of so many losses, over that of one more than can be spared: nothing underflows.
+    // Chances of `count` losses, over the chance of one loss more than can be spared: nothing underflows.
     let (mut chance, mut failures, mut lost, mut squares) = (1.0, 0.0, 0.0, 0.0);
     for count in spare + 1..=frames {
         let count = f64::from(count);
-        // Of so many losses among all frames those of data are a sample without replacement.
+        // Of `count` losses among all frames, those of data frames are a sample without replacement.
         let mean = count * data / all;
         let variance = if frames > 1 { mean * (1.0 - data / all) * (all - count) / (all - 1.0) } else { 0.0 };
         failures += chance;
@@ -51,7 +54,7 @@ fn of_block(rate: f64, frames: u32, spare: u32) -> Foreseen {
         squares += chance * (variance + mean * mean);
         chance *= (all - count) / (count + 1.0) * rate / (1.0 - rate);
     }
-    // A block that loses parity alone loses nothing; an event has one loss at least.
+    // A block that loses only parity loses no data; an event has one loss at least.
     let mean = (lost / failures).max(1.0);
     Foreseen { mean, seen_from_one: (squares / lost).max(mean) }
 }

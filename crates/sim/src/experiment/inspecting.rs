@@ -1,4 +1,4 @@
-//! The state of a link's two ends on behalf of an experiment: at which instants, of which trial, in which words.
+//! The state of a link's two ends, for an experiment: at which instants, of which trial, under which names.
 
 use super::setup::Setup;
 use crate::ConfigError;
@@ -8,12 +8,12 @@ use lossylink_core::engine::report::{Group, Reading};
 use lossylink_core::time::Instant;
 use serde_json::{Map, Value, json};
 
-/// Experiments whose link can be looked at: those with one clock from the start to the end.
+/// Experiments whose link can be inspected: those with one clock from the start to the end.
 const INSPECTED: [&str; 7] = ["stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "workload", "fec"];
-/// Those of them that last as long as is set.
+/// Experiments of [`INSPECTED`] whose duration is set.
 const TIMED: [&str; 3] = ["throughput", "timeline", "fec"];
 
-/// Refuses instants that the experiment cannot have, before anything runs.
+/// Refuses instants that lie beyond the experiment, before anything runs.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let Some(&last) = config.state_at_ps.iter().max() else { return Ok(()) };
     if !INSPECTED.contains(&config.experiment.as_str()) {
@@ -25,7 +25,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError(message));
     }
     let end = config.run.filter(|_| TIMED.contains(&config.experiment.as_str()));
-    // A time line counts to the very end.
+    // A time line counts until its end, without a cool-down.
     let is_whole = config.experiment == "timeline";
     let end = end.map(|run| {
         let uncounted = if is_whole { 0 } else { run.cooldown_ps };
@@ -37,17 +37,17 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     }
 }
 
-/// The given link, looked at if that was asked for. Where an experiment has several trials or blocks of them, it
-/// is the link of the first.
+/// Returns `link`, inspected if the configuration asks for that. Where an experiment has several trials or
+/// blocks of trials, the inspected link is that of the first.
 pub(super) fn inspected<P: Payload>(setup: &Setup<'_>, link: AnyLink<P>) -> AnyLink<P> {
     let instants: Vec<_> = setup.config.state_at_ps.iter().map(|&ps| Instant::from_ps(ps)).collect();
     if instants.is_empty() { link } else { link.inspected(instants) }
 }
 
-/// What was seen of a link whose run ended at `end`.
+/// Returns the states of a link whose run ended at `end`.
 ///
 /// # Errors
-/// If an instant lies beyond it, unless the caller lost patience.
+/// If an instant lies beyond `end`, unless the caller cancelled the run.
 pub(super) fn states<P: Payload>(
     setup: &Setup<'_>,
     link: &mut AnyLink<P>,
@@ -73,7 +73,8 @@ fn milliseconds(at: Instant) -> f64 {
     at.as_ps() as f64 / 1e9
 }
 
-/// The state as an object: `near` and `far` have the keys of a live guard, `link` those of a live link.
+/// Returns a state as a JSON object: `near` and `far` have the keys of a live guard, `link` those of a live
+/// link.
 fn value(setup: &Setup<'_>, state: &State) -> Value {
     let (config, switch) = (setup.config, &setup.config.switch);
     let label = if state.is_on { config.protection.to_string() } else { "none".to_owned() };
@@ -99,8 +100,8 @@ fn direction(carried: Carried) -> Value {
     json!({ "frames_offered": carried.offered, "frames_lost": carried.lost })
 }
 
-/// Counters of the group without a name at the top, the others in an object each; a counter that has nothing to
-/// read is left out.
+/// Returns counters as a JSON object: those of the group without a name at the top, the other groups in an
+/// object each. A counter without a value is left out.
 fn tree(groups: &[Group]) -> Map<String, Value> {
     let mut top = Map::new();
     for group in groups {

@@ -1,9 +1,9 @@
-//! How far a mean of independent parts may be from what it estimates, and a rate from its mean over time.
+//! Intervals of confidence: of a mean of independent parts, and of a rate over time.
 
 use lossylink_core::time::Duration;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The 97.5 % quantile of Student's law: half the width of a 95 % interval, in standard errors.
+/// Returns the 97.5 % quantile of Student's law: half the width of a 95 % interval, in standard errors.
 ///
 /// # Panics
 /// If there is not one degree of freedom at least.
@@ -11,30 +11,31 @@ pub(super) fn student(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).expect("parts have a spread").inverse_cdf(0.975)
 }
 
-/// Spans into which the counted time of a rate is parted: the spread of their rates gives its interval.
+/// Spans into which the counted time of a rate is parted: the spread of the rates of the spans gives the interval of the rate.
 pub(super) const SPANS: usize = 16;
-/// Times that a flow gave way to a loss, below which spans tell its rate too badly: four in each. Where each costs an amount that is
-/// exponentially distributed, the rate of a span has the skewness 3 / sqrt(2 x 4), at which an interval by Student's law misses
-/// two in a hundred more than it says (Hall, "The Bootstrap and Edgeworth Expansion", 1992).
+/// The fewest times that flows must have given way to a loss (four in each span). With fewer, spans tell the rate too badly. Where each
+/// loss costs an amount that is exponentially distributed, the rate of a span has the skewness 3 / sqrt(2 x 4), at which an interval by
+/// Student's law misses two in a hundred more than it says (Hall, "The Bootstrap and Edgeworth Expansion", 1992).
 const FEWEST_LOSS_EVENTS: u64 = 4 * SPANS as u64;
-/// Timeouts to be expected in a run. With fewer, one run in twenty at the most meets one, and an interval at 95 % may leave them out.
+/// The least number of timeouts to be expected in a run. With fewer, one run in twenty at the most meets a timeout, and an interval at
+/// 95 % may leave timeouts out.
 const LEAST_TIMEOUTS: f64 = 0.05;
 /// Correlation of neighbouring spans from which they are said to depend on each other.
 const DEPENDENT: f64 = 0.2;
 
-/// The ends of [`SPANS`] spans of equal length between two times after the start.
+/// Returns the ends of [`SPANS`] spans of equal length between two times after the start.
 pub(super) fn span_ends(begin: Duration, end: Duration) -> impl Iterator<Item = Duration> {
     let (from, span) = (begin.as_ps(), u128::from((end - begin).as_ps()));
     (1..=SPANS as u128).map(move |place| Duration::from_ps(from + (span * place / SPANS as u128) as u64))
 }
 
-/// The 95 % interval of the mean of these rates, which follow each other in spans of equal length; none of fewer than there are
-/// spans, or where one is not known because the run was cut short. None either where nothing arrived in a span: sixteen spans
-/// cannot tell how often there are silences that outlast one, as a wait for a retransmission timeout does.
+/// Returns the 95 % interval of the mean of `rates`, which follow each other in spans of equal length. There is no interval with fewer
+/// rates than [`SPANS`], or where a rate is not known because the run was cut short. Nor is there one where nothing arrived in a span:
+/// sixteen spans cannot tell how often there are silences that outlast a span, as a wait for a retransmission timeout does.
 ///
-/// Batch means: half the width is the larger one of the spans' and of that of pairs of them, for a span may be no longer than
-/// what makes neighbours alike. Where neighbours are alike all the same, the width grows as that of a sum does whose terms are
-/// alike by a factor that fades.
+/// The method is batch means. Half the width is the larger one of that of the spans and that of pairs of spans, for a span may be no
+/// longer than the process that makes neighbours alike. Where neighbours are alike all the same, the width grows as that of a sum does
+/// whose terms are alike by a factor that fades.
 pub(super) fn of_rates(rates: &[f64]) -> Option<[f64; 2]> {
     if rates.len() < SPANS || rates.iter().any(|&rate| !(rate > 0.0 && rate.is_finite())) {
         return None;
@@ -46,7 +47,7 @@ pub(super) fn of_rates(rates: &[f64]) -> Option<[f64; 2]> {
     Some([(mean - half_width).max(0.0), mean + half_width])
 }
 
-/// Half the width of the interval of a mean.
+/// Returns half the width of the 95 % interval of the mean of `values`.
 fn half_width(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -54,8 +55,8 @@ fn half_width(values: &[f64]) -> f64 {
     student(count - 1.0) * (squares / (count - 1.0) / count).sqrt()
 }
 
-/// By how much the deviation of a mean grows because neighbours are alike: sqrt((1 + r) / (1 - r)) with the correlation r of
-/// neighbours, which is taken for too small by 1 / n (Kendall 1954).
+/// Returns by how much the deviation of a mean grows because neighbours are alike: sqrt((1 + r) / (1 - r)) with the correlation r of
+/// neighbours. The sample's r is too small by 1 / n, which is added (Kendall 1954).
 fn alike(values: &[f64], mean: f64) -> f64 {
     let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
     let squares: f64 = off.iter().map(|off| off * off).sum();
@@ -67,15 +68,15 @@ fn alike(values: &[f64], mean: f64) -> f64 {
     if correlation > DEPENDENT { ((1.0 + correlation) / (1.0 - correlation)).sqrt() } else { 1.0 }
 }
 
-/// As [`of_rates`] of flows that give way to losses so often; none where they did so seldom, for the rare and dear loss then may
-/// not have been seen. Flows that never did so have the interval of a rate that nothing disturbs.
+/// Returns the interval of [`of_rates`] for flows that gave way to `loss_events` losses. There is none where losses were so seldom that
+/// a rare and costly one may not have been seen. Flows without a loss event have the interval of a rate that nothing disturbs.
 pub(super) fn of_yielding(rates: &[f64], loss_events: u64) -> Option<[f64; 2]> {
     if (1..FEWEST_LOSS_EVENTS).contains(&loss_events) { None } else { of_rates(rates) }
 }
 
-/// The interval of [`of_yielding`] for RDMA flows. They began `repeats` times to send packets again, of which `loss_ratio` are lost once
-/// more, and waited for `timeouts`. A timeout lasts as long as thousands of packets. Few timeouts do not tell their share, and none
-/// does not tell it where one had to be expected: then there is no interval.
+/// Returns the interval of [`of_yielding`] for RDMA flows. The flows began `repeats` times to send packets again, of which `loss_ratio`
+/// are lost once more, and waited for `timeouts` timeouts. A timeout lasts as long as thousands of packets. Few timeouts do not tell
+/// their share; no timeout does not tell the share where one had to be expected. In both cases there is no interval.
 pub(super) fn of_repeating(rates: &[f64], repeats: u64, loss_ratio: f64, timeouts: u64) -> Option<[f64; 2]> {
     let expected = (timeouts as f64).max(repeats as f64 * loss_ratio);
     let is_unknown = (LEAST_TIMEOUTS..FEWEST_LOSS_EVENTS as f64).contains(&expected);
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(of_rates(&silent), None);
     }
 
-    /// One loss in a run tells nothing of how dear the next one will be.
+    /// A single loss in a run does not tell how costly the next loss will be.
     #[test]
     fn seldom_losses_leave_a_rate_unknown() {
         let rates: Vec<f64> = (0..SPANS).map(|span| if span == 3 { 9.0 } else { 10.0 }).collect();

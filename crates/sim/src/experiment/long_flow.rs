@@ -21,15 +21,15 @@ use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
 use serde_json::json;
 
-/// Simulated time between two looks at the caller's wishes.
+/// Simulated time between two questions whether the caller cancelled the run.
 const PROGRESS_STEP: Duration = Duration::from_ms(20);
-/// Timers fall anywhere on a wheel of so many ticks.
+/// Ticks of the wheel on which the timers of a flow fall anywhere.
 const WHEEL_TICKS: u64 = 4096;
 
-/// TCP flows over any link.
+/// TCP flows over any kind of link.
 pub(super) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
-/// Counters of all flows at one time.
+/// Counters of all flows at an instant.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     at: Instant,
@@ -53,18 +53,18 @@ impl Snapshot {
         }
     }
 
-    /// Gb/s that the receivers' applications got between each of these and the next.
+    /// Returns the Gb/s that the receivers' applications got between each snapshot and the next.
     fn gbps_between(snapshots: &[Self]) -> Vec<f64> {
         snapshots.windows(2).map(|pair| pair[1].bits_per_second_since(&pair[0]) / 1e9).collect()
     }
 
-    /// Bits a second that the receivers' applications got since `begin`.
+    /// Returns the bits a second that the receivers' applications got since `begin`.
     pub(super) fn bits_per_second_since(&self, begin: &Self) -> f64 {
         let bytes = self.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
         bytes as f64 * 8.0 / (self.at - begin.at).as_secs_f64()
     }
 
-    /// Jain's index of what the flows got since `begin`.
+    /// Returns Jain's index of the bytes that each flow delivered since `begin`; `None` if there were none.
     fn fairness_since(&self, begin: &Self) -> Option<f64> {
         jain(self.bytes.iter().zip(&begin.bytes).map(|(end, begin)| end - begin))
     }
@@ -74,7 +74,7 @@ impl Snapshot {
     }
 }
 
-/// Runs the flows and reports what happened between warm-up and cool-down.
+/// Runs the flows and reports the time between warm-up and cool-down.
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
     let run = *config.require(&config.run, "run")?;
@@ -108,7 +108,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     Ok(Outcome { row, states, interrupted, ..Outcome::default() })
 }
 
-/// Long flows over `link`, all of them opened at time zero; `tap` looks at the hops around it.
+/// Opens long flows over `link`, all of them at time zero; `tap` sees the frames at the hops around the link.
 pub(super) fn open_flows(
     setup: &Setup<'_>,
     link: AnyLink<Addressed<TcpPacket>>,
@@ -140,7 +140,7 @@ pub(super) fn open_flows(
     Ok(network)
 }
 
-/// Runs until `until` after the start, or until the caller loses patience.
+/// Runs until `until` after the start, or until the caller cancels the run.
 fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> Snapshot {
     let end = Instant::ZERO + until;
     while network.now() < end && !control.is_cancelled() {
@@ -152,7 +152,7 @@ fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> 
     Snapshot::of(network)
 }
 
-/// The row of what was seen at the ends of the spans of the counted time, and at its beginning.
+/// Builds the row from the snapshots at the beginning of the counted time and at the ends of its spans.
 fn row(setup: &Setup<'_>, network: &TcpNetwork, seen: &[Snapshot]) -> Row {
     let (begin, end) = (&seen[0], &seen[seen.len() - 1]);
     let seconds = (end.at - begin.at).as_secs_f64();

@@ -1,7 +1,7 @@
 //! Long RDMA flows that share the link: every sender writes one message after another.
 //!
-//! On the artifact's path all senders share one host's interface; with `path.rtt` each has its own,
-//! and together they offer more than the link carries. That is what DCQCN is for.
+//! On the artifact's path all senders share one host's interface. With `path.rtt` each sender has an interface of its own,
+//! and together they offer more than the link carries; DCQCN is for that case.
 
 use super::capturing::Capture;
 use super::fairness::jain;
@@ -21,19 +21,19 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use serde_json::json;
 
-/// One message: a thousand full packets, so that its end is a small part of it.
+/// Bytes of a message: a thousand full packets, so that its end is a small part of it.
 const MESSAGE_BYTES: u64 = 1_024_000;
-/// Messages posted and not complete: while the last packet of one is acknowledged the next is sent.
+/// Messages posted and not complete: while the last packet of a message is acknowledged, the next message is sent.
 const DEPTH: usize = 2;
-/// Simulated time between two looks at the caller's wishes.
+/// Simulated time between two questions whether the caller cancelled the run.
 const PROGRESS_STEP: Duration = Duration::from_ms(1);
 
-/// What a sender and its receiver have counted, over all their connections.
+/// Counters of a sender and its receiver, over all their connections.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     bytes: u64,
     retransmissions: u64,
-    /// Times that packets began to be sent again.
+    /// Times that the sender began to send packets again.
     repeats: u64,
     timeouts: u64,
     notifications: u64,
@@ -41,7 +41,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// What the present connection counts, on top of the ones before.
+    /// Returns these counters of earlier connections, with those of the present connection added.
     fn with(self, ends: &Conversation<Rdma>) -> Self {
         let sender = ends.near.statistics();
         Self {
@@ -58,11 +58,11 @@ impl Counted {
 /// The senders on their network.
 struct Writes {
     network: Network<Rdma, AnyLink<Addressed<Packet>>>,
-    /// What connections that failed had counted, by sender.
+    /// The counters of the connections that failed, by sender.
     ended: Vec<Counted>,
 }
 
-/// Counters of all senders at one time.
+/// Counters of all senders at an instant.
 #[derive(Clone, Debug)]
 struct Snapshot {
     at: Instant,
@@ -87,7 +87,7 @@ impl Snapshot {
         }
     }
 
-    /// Gb/s that the receivers got between each of these and the next.
+    /// Returns the Gb/s that the receivers got between each snapshot and the next.
     fn gbps_between(snapshots: &[Self]) -> Vec<f64> {
         let between = |pair: &[Self]| {
             let bytes = pair[1].sum(|sender| sender.bytes) - pair[0].sum(|sender| sender.bytes);
@@ -101,7 +101,7 @@ impl Snapshot {
     }
 }
 
-/// Runs the senders and reports what happened between warm-up and cool-down.
+/// Runs the senders and reports the time between warm-up and cool-down.
 pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Result<Outcome, ConfigError> {
     let capture = Capture::open(setup, || RdmaConnection::new(MESSAGE_BYTES))?;
     let streams = Streams::new(setup.config.seed);
@@ -134,8 +134,8 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
 }
 
 impl Writes {
-    /// Posts messages until as many are outstanding as should be. A connection that failed begins
-    /// anew, and what is still under way of it finds nobody.
+    /// Posts messages until [`DEPTH`] are outstanding. A connection that failed begins anew, and its packets that are still
+    /// under way are dropped.
     fn keep_busy(&mut self, index: usize) {
         if self.network.conversation(index).near.has_failed() {
             self.ended[index] = self.ended[index].with(self.network.conversation(index));
@@ -164,7 +164,7 @@ impl Writes {
         }
     }
 
-    /// Runs until `until` after the start, or until the caller loses patience.
+    /// Runs until `until` after the start, or until the caller cancels the run.
     fn run_watched(&mut self, until: Duration, control: &Control) -> Snapshot {
         let end = Instant::ZERO + until;
         while self.network.now() < end && !control.is_cancelled() {
@@ -182,7 +182,7 @@ impl Writes {
     }
 }
 
-/// Posts messages until as many are outstanding as should be; false if they are.
+/// Posts messages until [`DEPTH`] are outstanding; `false` if they already are.
 fn post(now: Instant, ends: &mut Conversation<Rdma>) -> bool {
     if ends.near.outstanding() >= DEPTH {
         return false;
@@ -194,7 +194,7 @@ fn post(now: Instant, ends: &mut Conversation<Rdma>) -> bool {
     true
 }
 
-/// The row of what was seen at the ends of the spans of the counted time, and at its beginning.
+/// Builds the row from the snapshots at the beginning of the counted time and at the ends of its spans.
 fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
     let (begin, end) = (&seen[0], &seen[seen.len() - 1]);
     let seconds = (end.at - begin.at).as_secs_f64();

@@ -36,8 +36,7 @@ use lossylink_core::loss::LossLaw;
 use lossylink_core::rng::Streams;
 use setup::Setup;
 
-/// Refuses what [`simulate`] would refuse about link, protection, path and transport, without running
-/// anything.
+/// Refuses a configuration whose link, protection, path or transport [`simulate`] would refuse, without running anything.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -49,8 +48,8 @@ pub fn check(config: &str) -> Result<(), ConfigError> {
     Setup::new(&config)?.check(&Streams::new(config.seed))
 }
 
-/// How many copies of a retransmission the link of `config` asks for, so that at most `target` stays lost
-/// (LG-19).
+/// Returns how many copies of a retransmission the link of `config` needs, so that a share of at most `target` of its frames
+/// stays lost (LG-19).
 ///
 /// # Errors
 /// As [`simulate`].
@@ -59,8 +58,9 @@ pub fn copies_for(config: &str, target: f64) -> Result<u8, ConfigError> {
     Ok(linkguardian::advised_copies(&Setup::new(&config)?.plan, target))
 }
 
-/// The share of frames that stay lost on the link of `config`, whose losses come in bursts, with `copies` of
-/// each retransmission when `holes` of a run of losses are asked for, or all that can be.
+/// Returns the share of frames that stay lost on the link of `config`, whose losses come in bursts. The link sends `copies`
+/// copies of each retransmission. One notification asks for at most `holes` frames of a run of losses, or for as long a run as
+/// there is if `holes` is `None`.
 ///
 /// # Errors
 /// As [`simulate`], and if the losses are independent.
@@ -73,8 +73,8 @@ pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, 
     Ok(effective_loss(&chain, copies, &linkguardian::gaps(&plan, copies > 1), holes))
 }
 
-/// By how much lost frames of the link of `config` come together: from how many were lost and sent in each batch of consecutive
-/// frames, and from what is foreseen of loss and protection.
+/// Returns by how much the lost frames of the link of `config` come together. The estimate takes how many frames were lost and
+/// sent in each batch of consecutive frames, and the clusters that the loss model and the protection let expect.
 ///
 /// # Errors
 /// As [`simulate`].

@@ -1,4 +1,4 @@
-//! The stress test of rare losses: what a protection leaves lost, far below what can be counted.
+//! The stress test of rare losses: the frames that stay lost behind a protection, too rare to be counted.
 
 use super::blocks::{Block, Workers};
 use super::interval::student;
@@ -14,18 +14,18 @@ use crate::{ConfigError, Control, Outcome, Stop};
 use lossylink_core::rng::Streams;
 use serde_json::{Value, json};
 
-/// Independent parts of a run; the interval comes from their spread.
+/// Independent parts of a run; the interval comes from the spread of the parts.
 const PARTS: u64 = 100;
-/// Parts where only the mean counts: each builds links of its own, which takes longer than a few looks.
+/// Parts of a run where only the mean counts: each part builds links of its own, which takes longer than a few looks.
 const FEW_PARTS: u64 = 20;
 /// Effective samples below which no interval is given (RARE-9).
 const EFFECTIVE_MIN: f64 = 100.0;
-/// Looks at the tail for each at what stays lost (RARE-16): single losses decide the nearer part of the tail, and no look counts
-/// for more than another there.
+/// Looks at the tail of the latency for each look at frames that stay lost (RARE-16): single losses decide the nearer part of
+/// the tail, and no look counts for more than another there.
 const TAIL_LOOKS: u64 = 5;
-/// Of the random streams of a part, those of the looks at its tail.
+/// The number of the random streams for the looks at the tail, among the streams of a part.
 const TAIL: u64 = u64::MAX;
-/// Relative half width of the interval above which none is given.
+/// Half the width of the interval over the mean, above which no interval is given.
 const HALF_WIDTH_MAX: f64 = 1.0;
 
 pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Result<Outcome, ConfigError> {
@@ -69,7 +69,8 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
     Ok(Outcome { row: row.finish(), interrupted, ..Outcome::default() })
 }
 
-/// What stays lost on the link of `config`, from about `looks` looks: a ratio, or why there is none.
+/// Returns the ratio of frames that stay lost on the link of `config`, from about `looks` looks, or the reason why there is
+/// none.
 pub(super) fn residual_loss(
     config: &Config,
     looks: u64,
@@ -91,7 +92,7 @@ fn refused(refusal: Refusal) -> ConfigError {
     ConfigError(refusal.to_string())
 }
 
-/// Looks at what stays lost, of one part.
+/// Runs the looks of one part at frames that stay lost.
 fn looks_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Looks, ConfigError> {
     let link = setup.link::<u64>(&block.streams)?;
     let stress = stress_of(setup.config, link.burst_frames())?;
@@ -99,7 +100,7 @@ fn looks_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Looks, Confi
     rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
 }
 
-/// Looks at the tail of the latency, apart from those at what stays lost (RARE-14).
+/// Runs the looks of one part at the tail of the latency, apart from those at frames that stay lost (RARE-14).
 fn tails_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Result<Tails, Refusal>, ConfigError> {
     let streams = block.streams.trial(TAIL);
     let frame_bytes = setup.config.require(&setup.config.traffic, "traffic")?.frame_bytes;
@@ -110,7 +111,7 @@ fn tails_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Result<Tails
 /// The tail of one part: not looked at for a reason, refused, or seen.
 type PartTails = Result<Result<Tails, Refusal>, &'static str>;
 
-/// All parts, or why they have no figure.
+/// Returns the tails of all parts, or the reason why they have no figure.
 fn sound_tails(parts: &[PartTails], interrupted: bool) -> Result<Vec<&Tails>, String> {
     if interrupted {
         return Err("interrupted: no figure".to_owned());
@@ -144,22 +145,22 @@ fn describe(row: &mut Row, estimate: &Estimate, gives_up: GivesUp, interrupted: 
         .set("frames_simulated", estimate.frames);
 }
 
-/// A ratio of two means over independent parts.
+/// An estimated ratio of two means over independent parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Estimate {
     mean: f64,
-    /// Of the 95 % interval.
+    /// Half the width of the 95 % interval.
     half_width: f64,
-    /// Looks of equal weight that would spread as much.
+    /// Looks of equal weight whose mean would spread as much as that of the weighted looks.
     effective: f64,
     looks: u64,
-    /// Looks in which something stayed lost.
+    /// Looks in which a frame stayed lost.
     hits: u64,
     frames: u64,
 }
 
 impl Estimate {
-    /// The ratio estimator with the delta method over the parts (RARE-8).
+    /// Estimates the ratio with the delta method over the parts (RARE-8).
     fn of(parts: &[Looks]) -> Self {
         let sum = |of: fn(&Look) -> f64| -> Vec<f64> {
             parts.iter().map(|part| part.each.iter().map(of).sum()).collect()
@@ -182,7 +183,7 @@ impl Estimate {
         }
     }
 
-    /// Why the figure is not to be trusted, if it is not (RARE-9).
+    /// Returns the reason why the estimate is not to be trusted, if there is one (RARE-9).
     fn complaint(&self) -> Option<String> {
         if self.hits == 0 {
             return Some(format!("nothing stayed lost in {} looks: no figure", self.looks));

@@ -1,4 +1,4 @@
-//! Building the row of an experiment: the keys are those of `docs/data-dictionary.md`.
+//! The row of an experiment: the keys are those of `docs/data-dictionary.md`.
 
 use super::setup::Setup;
 use crate::ConfigError;
@@ -24,7 +24,7 @@ const PERCENTILES: [(&str, f64); 7] = [
 pub(super) struct Row(Map<String, Value>);
 
 impl Row {
-    /// A row with what all experiments report.
+    /// Begins a row with the figures that all experiments report: the loss rate and the link's rate.
     pub(super) fn new(setup: &Setup<'_>) -> Self {
         let mut row = Self::default();
         row.set("loss_rate", setup.loss_rate()).set("link_gbps", setup.config.link.rate().as_gbps_f64());
@@ -37,7 +37,7 @@ impl Row {
         self
     }
 
-    /// Adds what a protection counts, under its own names.
+    /// Adds the figures that a protection counts, under their own names.
     pub(super) fn set_figures(&mut self, figures: &[Figure]) -> &mut Self {
         for figure in figures {
             match figure.value {
@@ -58,7 +58,7 @@ impl Row {
         self
     }
 
-    /// Adds the summary of completion times in microseconds; nulls if there are none.
+    /// Adds the summary of flow completion times in microseconds; nulls if there are none.
     pub(super) fn set_completion_times(&mut self, times: &impl Ascending) -> Result<&mut Self, ConfigError> {
         let figures = Figures::of(times, &PERCENTILES.map(|(_, fraction)| fraction)).map_err(unread)?;
         let of = |value: fn(&Figures) -> f64| figures.as_ref().map(value);
@@ -74,7 +74,7 @@ impl Row {
     }
 }
 
-/// Numbers that a run laid aside are gone.
+/// Returns the error for numbers that a run laid aside in a file and cannot read back.
 pub(super) fn unread(error: io::Error) -> ConfigError {
     ConfigError(format!("{error}; run again, with TMPDIR=FOLDER for another place"))
 }

@@ -21,9 +21,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Setup<'a> {
     pub(super) config: &'a Config,
-    /// Line rate of the data, and of the links around the one under test.
+    /// Line rate of the data, and of the links around the link under test.
     pub(super) rate: LineRate,
-    /// The link under test.
+    /// The plan of the link under test.
     pub(super) plan: Blueprint,
     forward: LossModel,
     reverse: LossModel,
@@ -49,7 +49,7 @@ impl<'a> Setup<'a> {
         Ok(Self { config, rate, plan, forward, reverse })
     }
 
-    /// Builds every part once, to see whether it can be.
+    /// Builds every part once, to find out whether it can be built.
     pub(super) fn check(&self, streams: &Streams) -> Result<(), ConfigError> {
         if self.config.timeline.is_some() {
             self.waiting_link::<()>(streams)?;
@@ -62,12 +62,12 @@ impl<'a> Setup<'a> {
         self.tcp().map(drop)
     }
 
-    /// The loss rate of a full frame.
+    /// Returns the loss rate of a full frame.
     pub(super) fn loss_rate(&self) -> f64 {
         self.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
     }
 
-    /// What whoever switches the protection on advises.
+    /// Returns the numbers of copies that are advised when the protection is switched on.
     pub(super) fn advice(&self) -> Advice {
         Advice {
             copies: linkguardian::advised_copies(&self.plan, DEFAULT_TARGET_LOSS),
@@ -75,13 +75,13 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// The losses of both directions, each with its own random stream.
+    /// Returns the loss processes of both directions, each with its own random stream.
     fn losses(&self, streams: &Streams) -> Losses {
         let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
         (forward, LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss")))
     }
 
-    /// The protected link, with its own random streams.
+    /// Builds the protected link, with its own random streams.
     pub(super) fn link<P: Payload>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let mut link = AnyLink::new(&self.plan, self.losses(streams), streams)?;
         if self.config.transport.as_ref().is_some_and(|transport| transport.dcqcn) {
@@ -90,18 +90,18 @@ impl<'a> Setup<'a> {
         Ok(link)
     }
 
-    /// The marking that DCQCN wants of the queue in front of the link.
+    /// Returns the marking that DCQCN asks for in the queue in front of the link.
     fn marking(&self) -> Result<Red, ConfigError> {
         let switch = &self.config.switch;
         Red::new(switch.red_min_bytes, switch.red_max_bytes, switch.red_max_probability)
     }
 
-    /// A link that is clean and without protection.
+    /// Builds a link without losses and without protection.
     pub(super) fn clean_link<P: Payload>(&self, streams: &Streams) -> AnyLink<P> {
         AnyLink::bare(&self.plan, streams)
     }
 
-    /// A clean link on which the protection waits to be switched on.
+    /// Builds a link without losses on which the protection waits to be switched on.
     pub(super) fn waiting_link<P: Payload>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         AnyLink::waiting(&Blueprint { is_switched: true, ..self.plan.clone() }, streams)
     }
@@ -111,27 +111,27 @@ impl<'a> Setup<'a> {
         self.config.protection != Protection::None
     }
 
-    /// No losses, on a link that has healed.
+    /// Returns loss processes that lose nothing, for a link that has healed.
     pub(super) fn healed(streams: &Streams) -> Losses {
         clean(streams)
     }
 
-    /// The losses of both directions that set in on a clean link.
+    /// Returns the loss processes of both directions, for a clean link that starts to corrupt.
     pub(super) fn setting_in(&self, streams: &Streams) -> Losses {
         self.losses(streams)
     }
 
-    /// The host profile.
+    /// Returns the host profile.
     pub(super) fn host(&self) -> Result<&HostProfile, ConfigError> {
         self.config.require(&self.config.host, "host")
     }
 
-    /// The configured round trip of a path that is nothing but the link.
+    /// Returns the configured round trip of a path that consists of the link only.
     pub(super) fn rtt(&self) -> Option<Duration> {
         self.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps)
     }
 
-    /// The hops around the link: with `path.rtt` at most an interface, else those of the artifact.
+    /// Builds the hops around the link: with `path.rtt` at most an interface, else those of the artifact.
     pub(super) fn path(&self, one_way_ns: f64) -> Result<Path, ConfigError> {
         if let Some(rtt) = self.rtt() {
             let too_short = || {
@@ -148,19 +148,20 @@ impl<'a> Setup<'a> {
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
         let switch = &self.config.switch;
         let rooms = Rooms {
-            // A queue does not count the frame that leaves it; a hop counts what its line has not sent.
+            // A queue does not count the frame that leaves it; a hop counts the bytes that its line has not sent.
             queue_bytes: switch.queue_bytes + u64::from(self.plan.frame_octets),
             receiver_queue_bytes: switch.receiver_queue_bytes,
         };
         Ok(Path::artifact(self.rate, interface, one_way, self.plan.flight(), rooms))
     }
 
-    /// Whether frames cross the hops around the link alike, as long as nothing is in their way.
+    /// Whether every frame takes as long as any other over the hops around the link, as long as no frame is in
+    /// its way.
     pub(super) fn is_even(&self) -> bool {
         !self.config.path.as_ref().is_some_and(PathConfig::is_uneven)
     }
 
-    /// `path`, with what its hops do to frames by chance.
+    /// Returns `path` with the losses and the jitter of its hops.
     pub(super) fn uneven(&self, path: Path, streams: &Streams) -> Result<Path, ConfigError> {
         let Some(config) = self.config.path.as_ref().filter(|config| config.is_uneven()) else {
             return Ok(path);
@@ -175,7 +176,7 @@ impl<'a> Setup<'a> {
             .jittering((jitter(most.forward_ps, "path/jitter"), jitter(most.back_ps, "path/reverse-jitter"))))
     }
 
-    /// The rate of a host's interface: as its profile says, and never above the link's.
+    /// Returns the rate of a host's interface: that of its profile, and never above the link's.
     pub(super) fn interface_rate(&self, host: &HostProfile) -> LineRate {
         match host.nic_rate_bps {
             0 => self.rate,
@@ -183,14 +184,14 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// What the stack hands down for one flow; none if the interface is the slower of the two.
+    /// Returns the rate at which the stack hands down one flow; `None` if the interface is the slower of the two.
     fn stack_rate(&self, host: &HostProfile) -> Option<BitRate> {
         let felt =
             host.flow_rate_bps > 0 && host.flow_rate_bps < self.interface_rate(host).bit_rate().as_bps();
         felt.then(|| BitRate::from_bps(host.flow_rate_bps))
     }
 
-    /// RDMA with the settings of its connections. Interfaces form packets as they leave.
+    /// Builds RDMA with the settings of its connections. Interfaces form packets as the packets leave.
     pub(super) fn rdma(&self) -> Result<Rdma, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
         let host = self.host()?;
@@ -207,7 +208,7 @@ impl<'a> Setup<'a> {
         Ok(Rdma { config, line: Some(line) })
     }
 
-    /// The settings of the TCP connections, and whether an interface cuts their bursts.
+    /// Returns the settings of the TCP connections, and whether an interface cuts their bursts.
     pub(super) fn tcp(&self) -> Result<(tcp::Config, bool), ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
         let host = self.host()?;
@@ -243,7 +244,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// The model that is described.
+/// Builds the loss model that `spec` describes.
 fn model(spec: &LossSpec) -> Result<LossModel, ConfigError> {
     spec.model().map_err(|error| ConfigError(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The stress experiment: frames as fast as they come, and what becomes of them.
+//! The stress experiment: frames as fast as the source makes them, and how many of them arrive.
 
 use super::capturing::Capture;
 use super::foreseen;
@@ -31,7 +31,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     };
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
-    // What never left the queue has not been on the wire.
+    // Frames that never left the queue have not been on the wire.
     let waiting = if result.limit.is_some() { link.backlog() as u64 } else { 0 };
     set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within + waiting);
     let foreseen = foreseen::of(&setup.plan.law, link.gives_up());
@@ -54,7 +54,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     Ok(Outcome { states, ..outcome(row, &result) })
 }
 
-/// The speed of the link alone, in Gb/s: none if nothing came through.
+/// Returns the speed of the link alone, in Gb/s; `None` if no frame came through.
 pub(super) fn speed_of(config: &Config, control: &Control) -> Result<Option<f64>, ConfigError> {
     let setup = Setup::new(config)?;
     let mut link = setup.link(&Streams::new(config.seed))?;
@@ -62,7 +62,7 @@ pub(super) fn speed_of(config: &Config, control: &Control) -> Result<Option<f64>
     Ok(speed_gbps(&stress, &link.visit(Drive { stress, control })))
 }
 
-/// The test itself: each kind of link gets a loop of its own.
+/// The stress test, as a visitor of a link: each kind of link gets a loop of its own.
 struct Drive<'a> {
     stress: Stress,
     control: &'a Control,
@@ -76,7 +76,7 @@ impl Visit<u64> for Drive<'_> {
     }
 }
 
-/// The test; the protection adds up to `burst` frames to the queue at once.
+/// Returns the settings of the stress test; the protection adds up to `burst` frames to the queue at once.
 pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigError> {
     let traffic = config.require(&config.traffic, "traffic")?;
     let source = match traffic.source {
@@ -91,7 +91,7 @@ pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigE
     Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
-/// Whether every frame is to be followed.
+/// Whether every frame is to be followed from offer to delivery.
 fn is_followed(config: &Config) -> Result<bool, ConfigError> {
     let traffic = config.require(&config.traffic, "traffic")?;
     let refuse = |why: &str| Err(ConfigError(format!("following frames: {why}")));
@@ -102,17 +102,17 @@ fn is_followed(config: &Config) -> Result<bool, ConfigError> {
     }
 }
 
-/// Frames that the generator keeps waiting: as many as the queue holds, less what the protection adds at
-/// once. Without that room every burst of parity would find the queue full, and the test would measure the
-/// queue instead of the code.
-/// Neither does it hold more of them than fit.
+/// Returns how many frames the generator keeps waiting: as many as the queue holds, less the `burst` that the
+/// protection adds at once. Without that room every burst of parity would find the queue full, and the test
+/// would measure the queue instead of the code. The number never exceeds the frames that fit in the queue.
 fn room_for_data(config: &Config, frame_bytes: u32, burst: usize) -> usize {
     let octets = Frame::of_frame_bytes(frame_bytes, Ecn::NotCapable, ()).octets;
     let fit = queue_limits(&config.switch).frames(octets);
     config.switch.sender_queue_packets.min(fit).saturating_sub(burst).max(1)
 }
 
-/// What every link passes on; `dropped` frames had come to it and were never on the wire.
+/// Adds the frames that went into the link and came out of it; `dropped` frames had come to the link and were
+/// never on the wire.
 fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic, dropped: u64) {
     let sent = traffic.data_frames + dropped;
     let delivered = result.delivered.received() - result.delivered.duplicated();
@@ -126,12 +126,12 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("simulated_seconds", result.end.as_secs_f64());
 }
 
-/// What the interval of the loss goes by.
+/// Adds the design effect, by which the interval of the loss is widened.
 fn set_design_effect(row: &mut Row, found: DesignEffect) {
     row.set("effective_loss_design_effect", found.factor).set("effective_loss_batches", found.batches);
 }
 
-/// What has been on the wire.
+/// Adds the frames and octets that have been on the wire.
 pub(super) fn set_wire(row: &mut Row, traffic: &Traffic) {
     row.set("actual_loss_rate", ratio(traffic.lost, traffic.frames))
         .set("frames_simulated", traffic.frames)
@@ -143,7 +143,7 @@ pub(super) fn set_wire(row: &mut Row, traffic: &Traffic) {
         .set("octets_control", traffic.control_octets);
 }
 
-/// Latencies from offer to delivery.
+/// Adds the latencies of frames from offer to delivery.
 fn set_journeys(row: &mut Row, journeys: &Journeys) {
     let us = |ps: u64| ps as f64 / 1e6;
     let (all, corrupted) = (&journeys.latency, &journeys.corrupted);
@@ -155,7 +155,7 @@ fn set_journeys(row: &mut Row, journeys: &Journeys) {
         .set("corrupted_delivered", corrupted.len());
 }
 
-/// The columns of retransmission, as they are on a link that sends nothing again.
+/// Adds the columns of retransmission, with the values of a link that sends nothing again.
 pub(super) fn set_retransmissions(row: &mut Row) {
     for key in ["retransmissions", "duplicates_dropped", "timeouts", "pauses"] {
         row.set(key, 0);
@@ -166,7 +166,8 @@ pub(super) fn set_retransmissions(row: &mut Row) {
     row.set("pause_seconds", 0.0);
 }
 
-/// Octets delivered, as they came to the link, over the time from the first delivery to the last.
+/// Returns the octets delivered, as they came to the link, over the time from the first delivery to the last,
+/// in Gb/s.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
     let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
@@ -178,7 +179,7 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Depths of the buffers: minimum and median of the samples, maximum by high-water mark.
+/// Adds the depths of the buffers: minimum and median of the samples, maximum by high-water mark.
 pub(super) fn set_buffers(row: &mut Row, samples: &[BufferSample], maxima: (u64, u64)) {
     set_buffer(row, "tx", samples.iter().map(|sample| sample.tx_bytes), maxima.0);
     set_buffer(row, "rx", samples.iter().map(|sample| sample.rx_bytes), maxima.1);

@@ -5,34 +5,34 @@ use super::row::Row;
 use crate::world::tails::Tails;
 use serde_json::{Value, json};
 
-/// Shares of the data frames that are later than the figure, and the ends of the keys that give it.
+/// Shares of the data frames that are later than a quantile, and the ends of the keys that give the quantile.
 const SHARES: [(f64, &str); 4] = [(1e-6, "1e_6"), (1e-7, "1e_7"), (1e-8, "1e_8"), (1e-9, "1e_9")];
-/// Effective samples below which there is no figure (RARE-17): as of what stays lost (RARE-9).
+/// Effective samples below which there is no quantile (RARE-17), as for the frames that stay lost (RARE-9).
 const EFFECTIVE_MIN: f64 = 100.0;
-/// Half the width of the interval of the share, over the share, above which there is none: looks of one part begin in like states,
-/// and are not as independent as effective samples take them for (RARE-17).
+/// Half the width of the interval of the share, over the share, above which there is no quantile. Looks of one part begin in like
+/// states, and are not as independent as effective samples take them for (RARE-17).
 const HALF_WIDTH_MAX: f64 = 0.5;
-/// Share of the looks that must find the link outside a cluster.
+/// The least share of the looks that must find the link outside a cluster of losses.
 const CALM_MIN: f64 = 0.1;
 
-/// A latency, in microseconds beyond the shortest.
+/// A quantile of the latency, in microseconds beyond the shortest latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quantile {
     pub(super) us: f64,
-    /// Of 95 %.
+    /// The 95 % interval.
     pub(super) interval_us: [f64; 2],
 }
 
-/// Why there is no figure, and whether those of rarer frames would be no better.
+/// The reason why there is no quantile, and whether quantiles of rarer frames would be no better.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Complaint {
-    /// So rare frames are not late, but rarer ones may be.
+    /// Frames of this share are not late, but rarer frames may be.
     NotLate(String),
-    /// It is not known well enough.
+    /// The share is not known well enough.
     NotKnown(String),
 }
 
-/// Sets the figures of each share, or says why there is none (RARE-17).
+/// Sets the quantile of each share, or says why there is none (RARE-17).
 pub(super) fn describe(row: &mut Row, parts: Result<Vec<&Tails>, String>) {
     let swept = parts.and_then(|parts| Swept::new(&parts));
     let figures = figures(swept.as_ref().map_err(Clone::clone));
@@ -47,7 +47,7 @@ pub(super) fn describe(row: &mut Row, parts: Result<Vec<&Tails>, String>) {
     }
 }
 
-/// Those of all shares. Where one is not known well enough, those of rarer frames are not either.
+/// Returns the quantiles of all shares. Where a share is not known well enough, rarer shares have no quantile either.
 fn figures(swept: Result<&Swept, String>) -> Vec<Result<Quantile, String>> {
     let mut unknown: Option<&str> = None;
     let mut figure = |(share, ending)| {
@@ -65,18 +65,18 @@ fn figures(swept: Result<&Swept, String>) -> Vec<Result<Quantile, String>> {
     SHARES.map(|(share, ending)| figure((share, ending))).into()
 }
 
-/// How many frames are later than a latency.
+/// The share of the frames that are later than a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level {
     latency_ns: u64,
-    /// Share of the data frames that are later, and half the width of its 95 % interval.
+    /// Share of the data frames that are later than `latency_ns`, and half the width of its 95 % interval.
     beyond: f64,
     half_width: f64,
-    /// Looks of equal weight that would spread as much, of all that have a frame as late.
+    /// Looks of equal weight whose mean would spread as much, of all looks that have a frame as late.
     effective: f64,
 }
 
-/// All latencies that were seen, from the longest down.
+/// All latencies of late frames, from the longest down.
 #[derive(Clone, Debug)]
 pub(super) struct Swept {
     levels: Vec<Level>,
@@ -86,7 +86,7 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    /// The estimate at each latency is a ratio of means over the parts (RARE-16).
+    /// Estimates, at each latency, the share of later frames: a ratio of means over the parts (RARE-16).
     pub(super) fn new(parts: &[&Tails]) -> Result<Self, String> {
         let looks: usize = parts.iter().map(|part| part.looks.len()).sum();
         let busy: u64 = parts.iter().map(|part| part.busy).sum();
@@ -129,7 +129,7 @@ impl Swept {
         Ok(Self { levels, least_ns, quiet_ns, looks })
     }
 
-    /// The latency that a share of the frames exceeds (RARE-16), or why there is no figure (RARE-17).
+    /// Returns the latency that a share of the frames exceeds (RARE-16), or the reason why there is none (RARE-17).
     pub(super) fn quantile(&self, share: f64) -> Result<Quantile, Complaint> {
         let us = |level: &Level| level.latency_ns.saturating_sub(self.least_ns) as f64 / 1e3;
         let [longest, .., calm] = self.levels.as_slice() else {
@@ -140,7 +140,7 @@ impl Swept {
             let words = format!("a share of only {all:.1e} is later than undisturbed frames: no figure");
             return Err(Complaint::NotLate(words));
         }
-        // From the longest down, the last level that fewer exceed.
+        // From the longest latency down, the last level that fewer frames exceed.
         let last = |is_below: &dyn Fn(&Level) -> bool| {
             self.levels.iter().take_while(|level| is_below(level)).last().unwrap_or(longest)
         };
@@ -154,7 +154,7 @@ impl Swept {
                 middle.effective
             )));
         }
-        // With the frames of this latency itself: the next level has them.
+        // The share with the frames of this latency itself: the next level has it.
         let with = self.levels.iter().find(|level| level.latency_ns < middle.latency_ns).unwrap_or(calm);
         if with.half_width > HALF_WIDTH_MAX * with.beyond {
             let percent = 100.0 * with.half_width / with.beyond;
@@ -169,7 +169,7 @@ impl Swept {
     }
 }
 
-/// A ratio of sums over parts, and half the width of its 95 % interval (RARE-8).
+/// Returns a ratio of sums over parts, and half the width of its 95 % interval (RARE-8).
 fn ratio(parts: &[f64], data: &[f64]) -> (f64, f64) {
     let (total, frames): (f64, f64) = (parts.iter().sum(), data.iter().sum());
     let (mean, count) = (total / frames, parts.len() as f64);
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::world::tails::Late;
 
-    /// Parts of one look each, with frames so late, in nanoseconds, of so much weight.
+    /// Returns `count` parts of one look each. `late` has latencies in nanoseconds and weights.
     fn parts(late: &[(u64, f64)], count: usize) -> Vec<Tails> {
         let look: Vec<Late> = late.iter().map(|&(latency_ns, weight)| Late { latency_ns, weight }).collect();
         let part = Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, quiet_ns: 1100, frames: 1 };

@@ -71,7 +71,8 @@ impl SerialProtocol for Tcp {
         ends.near.open(now);
     }
 
-    /// A connection of a pool stands when a flow comes: nobody waits for a handshake.
+    /// Starts a flow on a connection of a pool. The connection stands when the flow comes: no host waits for
+    /// a handshake.
     fn resume(
         now: Instant,
         ends: &mut Conversation<Self>,
@@ -86,7 +87,7 @@ impl SerialProtocol for Tcp {
         ends.far.resume(now, round_trip_us);
     }
 
-    /// TCP never gives up.
+    /// Opens both ends anew: TCP never gives up a flow by itself.
     fn abandon(ends: &mut Conversation<Self>) {
         ends.near.reopen(None, Duration::ZERO);
         ends.far.reopen(Duration::ZERO);

@@ -1,10 +1,10 @@
-//! Many flows that share the link: they begin at random at a set load, and each is held against the
-//! time that it would take alone.
+//! Many flows that share the link: they begin at random at a set load, and the completion time of each is compared with that of the
+//! flow alone.
 //!
-//! The run is made of replicas, each a network of its own that starts empty. Flows begin until all
-//! that count have ended; the first ones of a replica find it emptier than the rest and do not count.
-//! Connections are pooled: one whose flow has ended serves a later flow. They stand before flows come: there is no
-//! handshake to wait for, or to lose, and the round trip is known.
+//! The run is made of replicas, each a network of its own that starts empty. Flows begin until all flows that count have ended; the
+//! first flows of a replica find it emptier than the rest and do not count. Connections are pooled: a connection whose flow has ended
+//! serves a later flow. Connections stand before flows come: there is no handshake to wait for, or to lose, and the round trip is
+//! known.
 
 use super::blocks::{Block, Workers};
 use super::counted_flow::Flow;
@@ -29,17 +29,17 @@ use serde_json::Value;
 
 /// Flows of a replica that count.
 const FLOWS_PER_REPLICA: u64 = 1000;
-/// Flows of a replica before them.
+/// Flows of a replica before those that count.
 const FLOWS_BEFORE: u64 = 100;
-/// A replica ends at least so long after the last flow that counts has begun ([`wait_for_flow`]), whatever is still in progress.
+/// The least time that a replica waits for flows in progress once the last flow that counts has begun ([`wait_for_flow`]).
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections of a replica; a flow that finds none free is not begun.
 const MOST_CONNECTIONS: usize = 1 << 16;
 
-/// Flows that are looked at, on average, where none has too much left to end before the next begins.
+/// Flows that are looked at, on average, where no flow has too much left to end before the next begins.
 const FLOWS_AT_ONCE: usize = 64;
 
-/// Results of one replica. Its flows are those that count, also those that never ended.
+/// Results of one replica. `flows` are those that count, also those that never ended.
 #[derive(Debug, Default)]
 struct Finished {
     flows: Vec<Flow>,
@@ -53,11 +53,11 @@ struct Finished {
     drops: u64,
     lost_behind: LostBehind,
     seconds: f64,
-    /// Of the link of the first replica.
+    /// The inspected states of the link of the first replica.
     states: Vec<Value>,
 }
 
-/// What all replicas share.
+/// Values that all replicas share.
 struct Shared<'a, T> {
     setup: Setup<'a>,
     host: &'a HostProfile,
@@ -65,7 +65,7 @@ struct Shared<'a, T> {
     sizes: FlowSizes,
     protocol: T,
     path: Path,
-    /// What the hosts add to a whole flow.
+    /// The latency that the hosts add to a whole flow.
     once: Option<MessageLatency>,
 }
 
@@ -188,16 +188,16 @@ struct Replica<'a, T: SerialProtocol> {
     network: SharedNetwork<T>,
     arrivals: Workload,
     hosts: Stream,
-    /// What each connection does.
+    /// The flow of each connection, if it has one.
     running: Vec<Option<Running>>,
     idle: Vec<usize>,
-    /// Connections whose flows have ended, in this order, and that nobody has taken note of.
+    /// Connections whose flows have ended, in this order, and are not recorded yet.
     ended: Vec<usize>,
     begun: u64,
     alone: Alone,
-    /// What connections have measured before their flows come.
+    /// The round trip that connections have measured before their flows come.
     round_trip: Duration,
-    /// The connection whose flow was found to outlast something last, and for how often none is looked for.
+    /// The connection whose flow was last found to outlast an instant, and for how many questions no other is looked for.
     longest: usize,
     until_look: usize,
     finished: Finished,
@@ -246,7 +246,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let mut limit = Instant::NEVER;
         let mut next = self.next_arrival();
         while self.open_of(block.trials) > 0 && self.network.now() < limit && !self.network.is_stopped() {
-            // The last flow that counts ends the run, between two arrivals: when it may, one looks at every event.
+            // The last flow that counts ends the run, between two arrivals. When it may end, the run goes event by event.
             let goes_on = self.begun < counted.end || (next.at < limit && self.outlasts(next.at));
             if goes_on {
                 self.run_until(next.at);
@@ -272,8 +272,8 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         Ok(self.finish())
     }
 
-    /// Whether a flow that counts is known to have too much left to send to end by `at`, even with the line to itself. Where none was
-    /// found one looks again only after a while: the more flows there are, the later.
+    /// Whether a flow that counts is known to have too much left to send to end by `at`, even with the line to itself. Where no such
+    /// flow was found, the search is repeated only after a while: the more flows there are, the later.
     fn outlasts(&mut self, at: Instant) -> bool {
         let span = at.saturating_since(self.network.now());
         let most = self.shared.setup.rate.bit_rate() * span;
@@ -295,7 +295,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         found.is_some()
     }
 
-    /// Runs up to and including `end`, with places that run ahead of each other, and takes note of the flows that end.
+    /// Runs up to and including `end`, with places that run ahead of each other, and records the flows that end.
     fn run_until(&mut self, end: Instant) {
         let Self { network, running, ended, .. } = self;
         network.run_watched(end, |index, ends| {
@@ -313,7 +313,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         self.arrivals.next().expect("arrivals never end")
     }
 
-    /// Flows that count and have not ended.
+    /// Returns how many flows that count have not ended.
     fn open_of(&self, trials: u64) -> u64 {
         trials - self.finished.flows.len() as u64
     }
@@ -347,7 +347,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         Some(self.network.add(self.shared.protocol.conversation(1)))
     }
 
-    /// Takes note of a flow's end, if it has come.
+    /// Records the end of a flow, if the flow has ended.
     #[inline]
     fn end_flow(&mut self, index: usize) {
         let has_ended = self.running.get(index).is_some_and(Option::is_some)
@@ -395,7 +395,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
     }
 }
 
-/// The round trip that a flow of one byte measures on the empty, clean path between the hosts.
+/// Measures the round trip of a flow of one byte on the empty, clean path between the hosts.
 fn round_trip<T: SerialProtocol>(shared: &Shared<'_, T>, streams: &Streams) -> Duration {
     let ends = shared.protocol.conversation(1);
     let link = shared.setup.clean_link(&Streams::new(0));
@@ -408,8 +408,8 @@ fn round_trip<T: SerialProtocol>(shared: &Shared<'_, T>, streams: &Streams) -> D
     T::round_trip(network.conversation(0))
 }
 
-/// What a flow takes at best: a byte's flow on the empty, clean path between hosts that add nothing,
-/// and the rest at line rate.
+/// The least completion time of a flow: that of a flow of one byte on the empty, clean path between hosts that add nothing, and the
+/// rest at line rate.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     one_byte: Duration,
@@ -427,7 +427,7 @@ impl Alone {
         while !T::has_ended(network.conversation(0)) && network.step(Instant::NEVER) {}
         let mut one_byte = None;
         network.act(0, |_, ends| one_byte = T::completion(ends));
-        // An interface's retries may end before the answer is back.
+        // An interface may give up its retries before the answer is back.
         let too_slow = "a flow of one byte fails even alone: the hosts give up before its answer is back";
         let one_byte = one_byte.ok_or_else(|| ConfigError(format!("{too_slow}; raise link.rate")))?;
         let (payload, octets) = shared.protocol.full_packet();

@@ -1,19 +1,20 @@
-//! Sums of loss ratios without rounding: what is added and taken away again leaves nothing behind.
+//! Sums of loss ratios without rounding: a ratio that is added and taken away again leaves nothing behind.
 
 use std::ops::{AddAssign, SubAssign};
 
-/// Binary digits behind the point. The least loss of a link in service, 1e-18, has all its digits above them.
+/// Binary digits of a sum behind the point. The least loss ratio of a link in service, 1e-18, has all its
+/// digits above them.
 const FRACTION: i32 = 120;
 /// Binary digits of a float's significand behind its first.
 const SIGNIFICAND: i32 = 52;
 const EXPONENT_BIAS: i32 = 1023;
 
-/// A sum of ratios, exact.
+/// An exact sum of loss ratios.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum(u128);
 
 impl Sum {
-    /// A ratio, exact if it is zero or at least 1e-18.
+    /// Returns the sum of one ratio, which is exact if the ratio is zero or at least 1e-18.
     pub fn of(ratio: f64) -> Self {
         debug_assert!((0.0..=1.0).contains(&ratio), "{ratio} is no ratio");
         let bits = ratio.to_bits();
@@ -26,12 +27,12 @@ impl Sum {
         Self(if shift < 0 { significand >> -shift } else { significand << shift })
     }
 
-    /// So many of them.
+    /// Returns the sum `count` times.
     pub const fn times(self, count: u32) -> Self {
         Self(self.0 * count as u128)
     }
 
-    /// The nearest float.
+    /// Returns the nearest float.
     pub fn to_f64(self) -> f64 {
         self.0 as f64 * 2.0_f64.powi(-FRACTION)
     }

@@ -1,14 +1,15 @@
 //! The least of many values, of which one changes at a time.
 
-/// Values in the leaves of a binary tree whose nodes hold the lesser of their two children.
+/// A minimum of values: the values are the leaves of a binary tree whose nodes hold the lesser of their two
+/// children.
 #[derive(Clone, Debug)]
 pub(super) struct Least {
-    /// The root is at 1, the leaves begin in the middle.
+    /// The nodes of the tree. The root is at 1, the leaves begin in the middle.
     nodes: Vec<u32>,
 }
 
 impl Least {
-    /// So many values, all the same.
+    /// Builds the tree of `count` values, all of them `value`.
     pub(super) fn new(count: usize, value: u32) -> Self {
         let leaves = count.next_power_of_two();
         let mut nodes = vec![u32::MAX; 2 * leaves];
@@ -19,17 +20,17 @@ impl Least {
         Self { nodes }
     }
 
-    /// The value at a place.
+    /// Returns the value at a place.
     pub(super) fn at(&self, place: usize) -> u32 {
         self.nodes[self.nodes.len() / 2 + place]
     }
 
-    /// The least of all.
+    /// Returns the least of all values.
     pub(super) fn least(&self) -> u32 {
         self.nodes[1]
     }
 
-    /// Changes the value at a place. Nodes above one that stays as it was stay too.
+    /// Changes the value at a place. If a node stays as it was, the nodes above it stay as well.
     pub(super) fn set(&mut self, place: usize, value: u32) {
         let mut node = self.nodes.len() / 2 + place;
         self.nodes[node] = value;

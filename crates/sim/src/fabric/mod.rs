@@ -1,7 +1,8 @@
-//! A fabric of switches through a year of failures and repairs: what corrupting links cost it under CorrOpt alone, and
-//! with a protection of the links that stay in service.
+//! A fabric of switches through a year of failures and repairs: the losses and the capacity that corrupting links cost
+//! it under CorrOpt alone, and with a protection of the links that stay in service.
 //!
-//! Nothing here looks at packets. What a protection does to a link comes from points at which it was tried.
+//! The module models no packets. The performance of a protection on a link comes from points at which the protection
+//! was tried.
 //!
 //! Sources: LinkGuardian, SIGCOMM 2023, section 4.8; CorrOpt, SIGCOMM 2017, section 7.1; the authors' public simulator.
 

@@ -1,4 +1,5 @@
-//! CorrOpt's optimizer: which corrupting links of a pod to take out of service now that one has come back.
+//! CorrOpt's optimizer: which corrupting links of a pod to take out of service, now that a link of the pod has come
+//! back.
 //!
 //! Source: CorrOpt, SIGCOMM 2017, section 5.2. Everything is local to a pod: a link constrains the ToR switches of its
 //! pod alone, and after each event every corrupting link in service is one that its pod cannot spare. So only the
@@ -11,22 +12,22 @@ use super::topology::Place;
 /// A corrupting link in service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Corrupting {
-    /// Its number.
+    /// The number of the link.
     pub(super) link: u32,
-    /// Where it is.
+    /// The place of the link in the fabric.
     pub(super) place: Place,
-    /// What it loses.
+    /// The loss ratio of the link.
     pub(super) loss: Sum,
 }
 
-/// The links of `corrupting` to take out of service, in ascending order: those whose loss together is the most that the
-/// pod can do without, if every ToR switch is to keep `need` paths.
+/// Returns the links of `corrupting` to take out of service, in ascending order. Of all sets of links that the pod can
+/// spare, if every ToR switch is to keep `need` paths, it is the set with the greatest sum of losses.
 pub(super) fn to_disable(pod: &Pod, corrupting: &[Corrupting], need: u32) -> Vec<u32> {
     let mut without_all = pod.clone();
     corrupting.iter().for_each(|one| without_all.set(one.place, false));
     let short = without_all.short_of(need);
     let any_is_short = short.contains(&true);
-    // A link above which no ToR switch is short constrains nothing.
+    // A link constrains nothing if no ToR switch below it is short of paths.
     let is_free = |place: Place| match place {
         Place::Lower { tor, .. } => !short[tor as usize],
         Place::Upper { .. } => !any_is_short,
@@ -44,7 +45,7 @@ pub(super) fn to_disable(pod: &Pod, corrupting: &[Corrupting], need: u32) -> Vec
     links
 }
 
-/// The feasible subset of `candidates`, which descend in loss, that loses the most.
+/// Returns the feasible subset of `candidates`, which descend in loss, that loses the most.
 fn best(pod: Pod, candidates: &[&Corrupting], need: u32) -> Vec<u32> {
     let mut remaining = vec![Sum::default(); candidates.len() + 1];
     for place in (0..candidates.len()).rev() {
@@ -57,10 +58,10 @@ fn best(pod: Pod, candidates: &[&Corrupting], need: u32) -> Vec<u32> {
     search.best.1
 }
 
-/// Branch and bound.
+/// A search by branch and bound for the feasible subset of links that loses the most.
 struct Search<'a> {
     candidates: &'a [&'a Corrupting],
-    /// The loss of all candidates from each on.
+    /// The loss of all candidates from each candidate on.
     remaining: Vec<Sum>,
     need: u32,
     pod: Pod,
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The most loss that any feasible subset has, by trying all.
+    /// Returns the greatest sum of losses of any feasible subset, by trying all subsets.
     fn brute_force(pod: &Pod, corrupting: &[Corrupting], need: u32) -> Sum {
         let mut most = Sum::default();
         for subset in 0_u32..1 << corrupting.len() {

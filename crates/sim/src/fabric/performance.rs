@@ -1,27 +1,29 @@
-//! What a protection makes of a corrupting link: points at which it was tried, and what lies between them.
+//! The performance of a protection on a corrupting link: points at which the protection was tried, and values
+//! between the points.
 
-/// A link that was tried under a protection.
+/// A point at which a protection was tried: a loss ratio, the loss that remained, and the rate of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The ratio that it lost.
+    /// The loss ratio of the link.
     pub loss: f64,
-    /// The ratio that remained.
+    /// The loss ratio that remained behind the protection.
     pub effective_loss: f64,
-    /// What it carried, in hundredths of Gb/s.
+    /// The rate that the link carried, in hundredths of Gb/s.
     pub carried: u32,
 }
 
-/// What is taken for a link whose loss lies between two points.
+/// The values for a link whose loss ratio lies between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// The point whose loss is the least apart, as in the published evaluation; the first of equal ones.
+    /// The point whose loss ratio is the nearest, as in the published evaluation; the first of equally near
+    /// points.
     Nearest,
-    /// A power of the loss for what remains, a line over its logarithm for what is carried; the first and the last
-    /// point beyond them.
+    /// A power of the loss ratio for the loss that remains, and a line over the logarithm of the loss ratio for
+    /// the rate that is carried. Beyond the first and the last point, the values are those of that point.
     Interpolated,
 }
 
-/// The points of a protection.
+/// The points of a protection, and the rule for the values between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Performance {
     points: Vec<Point>,
@@ -29,7 +31,7 @@ pub struct Performance {
 }
 
 impl Performance {
-    /// A protection that was tried at `points`, which ascend in loss.
+    /// Takes the `points` at which a protection was tried, which ascend in loss ratio.
     ///
     /// # Panics
     /// If there is no point.
@@ -38,7 +40,7 @@ impl Performance {
         Self { points, between }
     }
 
-    /// The ratio that remains of `loss`, and what the link carries.
+    /// Returns the loss ratio that remains of `loss`, and the rate that the link carries, in hundredths of Gb/s.
     pub fn at(&self, loss: f64) -> (f64, u32) {
         match self.between {
             Between::Nearest => self.nearest(loss),
@@ -76,7 +78,7 @@ mod tests {
         Point { loss, effective_loss, carried }
     }
 
-    /// The published points at 100G change over half way between them.
+    /// The published points at 100G: the values change half way between two points.
     #[test]
     fn the_nearest_point_wins_and_the_first_of_two() {
         let points = vec![point(1.0, 0.1, 90), point(3.0, 0.3, 70)];
@@ -87,7 +89,7 @@ mod tests {
         assert_eq!(performance.at(9.0), (0.3, 70));
     }
 
-    /// What remains is the square of the loss at both points, so it is the square between them.
+    /// The loss that remains is the square of the loss at both points, so it is the square between them.
     #[test]
     fn a_power_stays_a_power_between_two_points() {
         let points = vec![point(1e-4, 1e-8, 10_000), point(1e-2, 1e-4, 9_000)];

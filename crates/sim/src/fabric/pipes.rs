@@ -1,20 +1,21 @@
-//! How many protected ports each pipe of each switch has.
+//! Counts of protected ports in the pipes of the switches of a fabric.
 
 use super::topology::{Place, Topology};
 
-/// Protected ports of every pipe, and how many pipes have so many.
+/// The protected ports of every pipe, and how many pipes have each number of them.
 #[derive(Clone, Debug)]
 pub(super) struct Pipes {
-    /// By switch and pipe: those of the ToR, of the aggregation and of the core switches.
+    /// Protected ports of each pipe, by switch and pipe: of the ToR switches, then of the aggregation and of the core
+    /// switches.
     ports: Vec<u16>,
-    /// Where the pipes of the aggregation and of the core switches begin.
+    /// The places at which the pipes of the aggregation switches and of the core switches begin.
     begins: [usize; 2],
-    /// How many pipes have each number of ports, from one on.
+    /// How many pipes have each number of protected ports, from one port on.
     having: Vec<u32>,
 }
 
 impl Pipes {
-    /// No port is protected.
+    /// Builds the counts of a fabric in which no port is protected.
     pub(super) fn new(topology: &Topology) -> Self {
         let [tor, agg, core] = topology.pipes.map(|pipes| pipes as usize);
         let (pods, cores) = (topology.pods as usize, (topology.aggs * topology.cores) as usize);
@@ -23,12 +24,12 @@ impl Pipes {
         Self { ports: vec![0; middle + cores * core], begins: [lower, middle], having: Vec::new() }
     }
 
-    /// The most ports of any pipe.
+    /// Returns the most protected ports of any pipe.
     pub(super) fn most(&self) -> u32 {
         self.having.len() as u32
     }
 
-    /// Both ports of a link are protected from now on, or not any more.
+    /// Counts both ports of the link at `place` as protected, or not any more.
     pub(super) fn change(&mut self, topology: &Topology, place: Place, is_protected: bool) {
         for pipe in self.pipes_of(topology, place) {
             let before = self.ports[pipe] as usize;
@@ -49,8 +50,9 @@ impl Pipes {
         }
     }
 
-    /// The pipes of the two ports of a link. Ports are dealt out to the pipes of a switch in turn: at a ToR switch by
-    /// aggregation switch, at an aggregation switch by ToR switch and then by core switch, at a core switch by pod.
+    /// Returns the pipes of the two ports of a link. Ports are dealt out to the pipes of a switch in turn: at a ToR
+    /// switch by aggregation switch, at an aggregation switch by ToR switch and then by core switch, at a core switch
+    /// by pod.
     fn pipes_of(&self, topology: &Topology, place: Place) -> [usize; 2] {
         let [tors, aggs, cores] = topology.pipes;
         let agg_pipe = |pod: u32, agg: u32, port: u32| {

@@ -1,19 +1,20 @@
 //! A pod: which of its links are in service, and how many paths its ToR switches have.
 //!
-//! A link constrains the ToR switches of its own pod alone. Most ToR switches have all their links, so they
-//! are counted by the set of links that they have, and nothing looks at each of them.
+//! A link constrains the ToR switches of its own pod alone. Most ToR switches have all their links, so ToR
+//! switches are counted by the set of links that they have. The fewest paths, and the links that can be
+//! spared, follow from these counts.
 
 use super::topology::{Place, Topology};
 
-/// ToR switches that have the same links in service.
+/// ToR switches that have one set of links in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
-    /// A bit for each aggregation switch that they reach.
+    /// The set of links: a bit for each aggregation switch that the ToR switches reach.
     links: u64,
     tors: u32,
 }
 
-/// The links of one pod that are in service.
+/// The links of one pod that are in service, and the paths over them.
 #[derive(Clone, Debug)]
 pub(super) struct Pod {
     /// Links in service above each aggregation switch.
@@ -26,7 +27,7 @@ pub(super) struct Pod {
 }
 
 impl Pod {
-    /// A pod with every link in service.
+    /// Builds a pod with every link in service.
     pub(super) fn new(topology: &Topology) -> Self {
         let all = u64::MAX >> (64 - topology.aggs);
         Self {
@@ -37,18 +38,18 @@ impl Pod {
         }
     }
 
-    /// Paths of all ToR switches together.
+    /// Returns the paths of all ToR switches together.
     pub(super) const fn paths(&self) -> u64 {
         self.paths
     }
 
-    /// The paths of the ToR switch that has the fewest.
+    /// Returns the paths of the ToR switch that has the fewest.
     pub(super) fn least_paths(&self) -> u32 {
         self.groups.iter().map(|group| self.paths_over(group.links)).min().unwrap_or(0)
     }
 
-    /// Whether every ToR switch would keep `need` paths without this link, which is in service. Those that it
-    /// does not concern have them.
+    /// Whether every ToR switch would keep `need` paths without this link, which is in service. ToR switches
+    /// that the link does not concern have that many paths already.
     pub(super) fn can_spare(&self, place: Place, need: u32) -> bool {
         match place {
             Place::Lower { tor, agg, .. } => {
@@ -67,7 +68,7 @@ impl Pod {
         self.groups.iter().all(|group| self.paths_over(group.links) >= need)
     }
 
-    /// ToR switches that have fewer than `need` paths, a flag for each.
+    /// Returns a flag for each ToR switch: whether it has fewer than `need` paths.
     pub(super) fn short_of(&self, need: u32) -> Vec<bool> {
         self.links.iter().map(|&links| self.paths_over(links) < need).collect()
     }
@@ -99,7 +100,7 @@ impl Pod {
         self.paths = if in_service { self.paths + u64::from(below) } else { self.paths - u64::from(below) };
     }
 
-    /// One ToR switch more has these links, or one less.
+    /// Counts one ToR switch more with these links, or one less.
     fn count(&mut self, links: u64, is_more: bool) {
         match self.groups.iter().position(|group| group.links == links) {
             Some(place) if is_more => self.groups[place].tors += 1,
@@ -109,7 +110,7 @@ impl Pod {
         }
     }
 
-    /// Paths of a ToR switch with these links.
+    /// Returns the paths of a ToR switch with these links.
     #[inline]
     fn paths_over(&self, mut links: u64) -> u32 {
         let mut paths = 0;
@@ -127,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is kept is what a count from scratch gives, whatever leaves and comes back.
+        /// The counts are those of a recount, whatever links leave and come back.
         #[test]
         fn counts_are_those_of_a_recount(changes in prop::collection::vec(any::<prop::sample::Index>(), 1..120)) {
             let topology = Topology::fb_fabric(3, 6, 2).unwrap();

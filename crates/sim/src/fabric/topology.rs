@@ -21,7 +21,7 @@ const MOST_AGGS: u32 = 64;
 /// A fabric of three tiers, of either published family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Pods.
+    /// Number of pods.
     pub pods: u32,
     /// ToR switches of a pod.
     pub tors: u32,
@@ -29,38 +29,39 @@ pub struct Topology {
     pub aggs: u32,
     /// Core switches of a plane.
     pub cores: u32,
-    /// Pipes of a ToR, an aggregation and a core switch: the parts of a switching chip that share buffers.
+    /// Pipes of a ToR switch, of an aggregation switch and of a core switch: the parts of a switching chip that
+    /// share buffers.
     pub pipes: [u32; 3],
 }
 
-/// Ports that a pipe has where a switch has as many pipes as its ports need.
+/// Ports of a pipe, in a switch with as many pipes as its ports need.
 const PIPE_PORTS: u32 = 16;
 
-/// Where a link is.
+/// The place of a link in the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Below an aggregation switch.
+    /// A link below an aggregation switch.
     Lower {
-        /// Its pod.
+        /// The pod of the link.
         pod: u32,
-        /// The ToR switch of the pod.
+        /// The ToR switch, by its number in the pod.
         tor: u32,
-        /// The aggregation switch of the pod.
+        /// The aggregation switch, by its number in the pod.
         agg: u32,
     },
-    /// Above one.
+    /// A link above an aggregation switch.
     Upper {
-        /// Its pod.
+        /// The pod of the link.
         pod: u32,
-        /// The plane, which is the aggregation switch of the pod.
+        /// The plane, which is also the number of the aggregation switch in the pod.
         agg: u32,
-        /// The core switch of the plane.
+        /// The core switch, by its number in the plane.
         core: u32,
     },
 }
 
 impl Place {
-    /// The pod of the link.
+    /// Returns the pod of the link.
     pub const fn pod(self) -> u32 {
         match self {
             Self::Lower { pod, .. } | Self::Upper { pod, .. } => pod,
@@ -69,8 +70,8 @@ impl Place {
 }
 
 impl Topology {
-    /// The fabric of `pods` pods with `tors` ToR switches each, four planes, and `oversubscription` ToR switches
-    /// for each core switch of a plane.
+    /// Builds the fabric of `pods` pods with `tors` ToR switches each, four planes, and `oversubscription` ToR
+    /// switches for each core switch of a plane.
     ///
     /// # Errors
     /// If a size is zero, or the oversubscription does not divide the ToR switches of a pod.
@@ -89,7 +90,7 @@ impl Topology {
         Ok(Self { pods, tors, aggs: 4, cores: tors / oversubscription, pipes })
     }
 
-    /// The fat tree of switches with `k` ports.
+    /// Builds the fat tree of switches with `k` ports.
     ///
     /// # Errors
     /// If `k` is odd, zero, or needs more aggregation switches than [`MOST_AGGS`].
@@ -102,28 +103,28 @@ impl Topology {
         Ok(Self { pods: k, tors: k / 2, aggs: k / 2, cores: k / 2, pipes })
     }
 
-    /// Links between ToR and aggregation switches.
+    /// Returns how many links there are between ToR and aggregation switches.
     pub const fn lower_links(&self) -> u32 {
         self.pods * self.aggs * self.tors
     }
 
-    /// Links between aggregation and core switches.
+    /// Returns how many links there are between aggregation and core switches.
     pub const fn upper_links(&self) -> u32 {
         self.pods * self.aggs * self.cores
     }
 
-    /// All links.
+    /// Returns how many links there are in all.
     pub const fn links(&self) -> u32 {
         self.lower_links() + self.upper_links()
     }
 
-    /// Paths from a ToR switch to the core where every link is in service.
+    /// Returns how many paths lead from a ToR switch to the core where every link is in service.
     pub const fn paths(&self) -> u32 {
         self.aggs * self.cores
     }
 
-    /// Where a link is, by its number: those below come first, pod by pod and ToR by ToR, then those above, plane by
-    /// plane and core by core.
+    /// Returns the place of the link with a number. The links below aggregation switches come first, pod by pod and
+    /// ToR by ToR; the links above them follow, plane by plane and core by core.
     pub const fn place(&self, link: u32) -> Place {
         let Some(above) = link.checked_sub(self.lower_links()) else {
             let (pod, rest) = (link / (self.aggs * self.tors), link % (self.aggs * self.tors));
@@ -133,7 +134,7 @@ impl Topology {
         Place::Upper { pod: rest % self.pods, agg, core: rest / self.pods }
     }
 
-    /// The number of the link at a place.
+    /// Returns the number of the link at a place.
     pub const fn link(&self, place: Place) -> u32 {
         match place {
             Place::Lower { pod, tor, agg } => (pod * self.tors + tor) * self.aggs + agg,

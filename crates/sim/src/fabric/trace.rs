@@ -1,4 +1,4 @@
-//! When links begin to corrupt, and how long their repairs take, drawn from a seed.
+//! Traces of failures: when links begin to corrupt, and how long their repairs take, drawn from a seed.
 //!
 //! Source: LinkGuardian, SIGCOMM 2023, appendix D, and its public trace generator; loss ratios by CorrOpt, SIGCOMM
 //! 2017, table 1.
@@ -8,28 +8,29 @@ use lossylink_core::probability::Probability;
 use lossylink_core::rng::{Stream, uniform};
 
 const HOUR_S: u32 = 3600;
-/// The first hour of a trace, in seconds: four days, as published.
+/// The second of the trace at which its first hour begins: four days, as published.
 pub const LEAD_S: u32 = 4 * 24 * HOUR_S;
 
-/// How much of a hundred corrupting links lose no more than the upper of these ratios, and no less than the lower.
+/// Classes of loss ratios of corrupting links: the percentage of links in this class and those before it, and the least
+/// and the most loss ratio of the class.
 const LOSSES: [(f64, f64, f64); 4] =
     [(47.23, 1e-8, 9e-6), (65.66, 1e-5, 9.9e-5), (87.33, 1e-4, 9.99e-4), (100.0, 1e-3, 1e-2)];
 
-/// How often links fail.
+/// How often links fail, and for how long a trace lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
-    /// Hours from one failure of a link to the next, in the mean.
+    /// Mean time from one failure of a link to the next, in hours.
     pub mttf_h: f64,
-    /// Hours from the first failure to the last possible one.
+    /// Time from the first failure to the last possible one, in hours.
     pub span_h: u32,
 }
 
-/// Failures of `links` links, whatever is repaired, in ascending order, no two at one second.
+/// Draws the failures of `links` links in ascending order, no two at one second. The failures do not depend on repairs.
 ///
 /// Times between two failures of a link are exponential, rounded to whole hours. Failures in one hour follow each other
 /// by a second.
 pub fn failures(links: u32, Wear { mttf_h, span_h }: Wear, draws: &mut Stream) -> Vec<Failure> {
-    // Where the first failure lies is not known before all are drawn; it lies in the first half of this.
+    // The time of the first failure is not known before all are drawn. It lies in the first half of this horizon.
     let horizon_h = 2 * u64::from(span_h);
     let mut drawn: Vec<(u32, u32, f64)> = Vec::new();
     for link in 0..links {
@@ -63,25 +64,25 @@ const fn second(hour: u32) -> u32 {
     hour * HOUR_S + LEAD_S
 }
 
-/// A ratio that a corrupting link loses, linear within its class. The classes have gaps between them.
+/// Draws the loss ratio of a corrupting link, linear within its class. The classes have gaps between them.
 fn loss(draws: &mut Stream) -> f64 {
     let place = (uniform(draws) * 1e4).round_ties_even() / 100.0;
     let (_, least, most) = LOSSES.into_iter().find(|&(end, ..)| place <= end).unwrap_or(LOSSES[3]);
     least + (most - least) * uniform(draws)
 }
 
-/// How long repairs take.
+/// Times of repairs.
 #[derive(Clone, Copy, Debug)]
 pub struct RepairTimes {
     /// Chance that the first attempt mends the link.
     pub first_attempt: Probability,
-    /// Seconds that a repair takes then.
+    /// Time of a repair whose first attempt mends the link, in seconds.
     pub first_s: u32,
-    /// Seconds that a repair takes otherwise, in all.
+    /// Time of a repair that needs another attempt, in seconds, in all.
     pub second_s: u32,
 }
 
-/// Repairs of which some need a second attempt.
+/// Repairs that are drawn at random; some need a second attempt.
 #[derive(Clone, Debug)]
 pub struct DrawnRepairs {
     times: RepairTimes,
@@ -89,7 +90,7 @@ pub struct DrawnRepairs {
 }
 
 impl DrawnRepairs {
-    /// Repairs that depend on this stream.
+    /// Returns repairs that are drawn from `draws`.
     pub const fn new(times: RepairTimes, draws: Stream) -> Self {
         Self { times, draws }
     }
@@ -122,7 +123,7 @@ mod tests {
         assert!(span <= 9_000 * HOUR_S && span > 8_990 * HOUR_S);
     }
 
-    /// Each link has 0.9 failures in nine tenths of its mean time between two: a Poisson count.
+    /// Each link has 0.9 failures in nine tenths of its mean time between two failures: a Poisson count.
     #[test]
     fn there_are_as_many_as_the_mean_time_says() {
         let expected = f64::from(LINKS) * 0.9;

@@ -15,89 +15,90 @@ use crate::Stop;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What a link loses that does not corrupt, as published.
+/// The loss ratio of a link that does not corrupt, as published.
 const HEALTHY_LOSS: f64 = 1e-18;
 
-/// A link begins to corrupt, or corrupts otherwise than before.
+/// A failure of a link: the link begins to corrupt, or its loss ratio changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     /// Seconds since the start of the trace; no two failures share one.
     pub at_s: u32,
-    /// The link.
+    /// The number of the link.
     pub link: u32,
-    /// The ratio that it loses from now on.
+    /// The loss ratio of the link from now on.
     pub loss: f64,
 }
 
-/// How long repairs take, and in which order links leave service that leave it together.
+/// A source of repair times, and of the order in which links leave service that leave it together.
 pub trait Repairs {
-    /// How long the repair of a link takes, in seconds.
+    /// Returns how long the repair of a link takes, in seconds.
     fn takes_s(&mut self, link: u32) -> u32;
 
-    /// Puts links that leave service with the event of this number, which counts from one, into another order.
+    /// Reorders the links that leave service with one event; `event` is its number, which counts from one.
     fn order(&mut self, _event: u64, _links: &mut [u32]) {}
 }
 
-/// What a fabric is to withstand.
+/// The fabric, its constraint and its protection.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Its shape.
+    /// The shape of the fabric.
     pub topology: Topology,
-    /// Paths that each ToR switch keeps, in millionths of those of a healthy fabric, rounded up to a path.
+    /// Paths that each ToR switch keeps, in millionths of its paths in a healthy fabric, rounded up to a path.
     pub constraint_ppm: u32,
-    /// What a link without corruption carries, in hundredths of Gb/s.
+    /// The capacity of a link without corruption, in hundredths of Gb/s.
     pub full: u32,
-    /// What protects corrupting links that stay in service.
+    /// The protection of corrupting links that stay in service.
     pub protection: Option<Protection>,
 }
 
 /// A protection of the links of a fabric.
 #[derive(Clone, Debug)]
 pub struct Protection {
-    /// What a protected link does.
+    /// The performance of a protected link.
     pub performance: Performance,
-    /// For each pod whether its links below the aggregation switches are protected; all links of the fabric are if not
-    /// given.
+    /// Whether the links below the aggregation switches of each pod are protected; if not given, all links of the fabric
+    /// are.
     pub pods: Option<Vec<bool>>,
 }
 
 impl Plan {
-    /// Paths that each ToR switch keeps.
+    /// Returns the paths that each ToR switch keeps.
     pub fn least_paths(&self) -> u32 {
         let paths = u64::from(self.topology.paths()) * u64::from(self.constraint_ppm);
         paths.div_ceil(1_000_000) as u32
     }
 }
 
-/// What differs between a fabric with a protection and one without.
+/// The figures that differ between a fabric with a protection and one without.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Side {
-    /// The sum over the links in service of what hosts lose on each: the effective penalty.
+    /// The effective penalty: the sum, over the links in service, of the loss ratio that hosts see on each.
     pub penalty: Sum,
-    /// The sum over the pods of the lesser of their two tiers' capacities, in hundredths of Gb/s.
+    /// The capacity of the fabric: the sum, over the pods, of the capacity of the lesser of the pod's two tiers, in
+    /// hundredths of Gb/s.
     pub capacity: u64,
-    /// The least of these.
+    /// The least capacity of a pod, in hundredths of Gb/s.
     pub least_capacity: u32,
-    /// Most protected ports of any pipe.
+    /// The most protected ports of any pipe.
     pub ports: u32,
 }
 
 /// The state of the fabric after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// When, in seconds.
+    /// The time of the event, in seconds.
     pub at_s: u32,
-    /// The sum over the links in service of what each corrupts.
+    /// The penalty: the sum, over the links in service, of the loss ratio of each without protection.
     pub penalty: Sum,
-    /// Without protection.
+    /// The figures of the fabric without a protection.
     pub bare: Side,
-    /// With it.
+    /// The figures of the fabric with the protection.
     pub protected: Side,
     /// Paths of all ToR switches together.
     pub paths: u64,
     /// Paths of the ToR switch that has the fewest.
     pub least_paths: u32,
-    /// The most that a link in service corrupts.
+    /// The greatest loss ratio of a link in service.
     pub max_loss: f64,
     /// Links out of service.
     pub disabled: u32,
@@ -105,14 +106,14 @@ pub struct Row {
     pub corrupting: u32,
 }
 
-/// What happened in all.
+/// Counts of the events of a year.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Failures of links in service.
     pub failures: u64,
     /// Failures of links out of service, which change nothing.
     pub skipped: u64,
-    /// Links that came back.
+    /// Repairs of links, which then came back into service.
     pub repairs: u64,
     /// Failures after which the link stayed in service.
     pub refused: u64,
@@ -124,7 +125,7 @@ enum State {
     Healthy,
     Corrupting {
         raw: f64,
-        /// What a protection makes of it: what is lost, and hundredths of Gb/s that are carried.
+        /// The link under a protection: the loss ratio that remains, and the rate that it carries in hundredths of Gb/s.
         effective: f64,
         carried: u32,
         is_protected: bool,
@@ -169,7 +170,7 @@ impl Capacities {
         Self { tiers: vec![tiers; pods], pods: Least::new(pods, tiers.least()), sum }
     }
 
-    /// A link goes from one capacity to another.
+    /// Changes the capacity of the link at `place` from `from` to `to`.
     fn change(&mut self, place: Place, from: u32, to: u32) {
         let pod = place.pod() as usize;
         let tier = self.tiers[pod].of(place);
@@ -180,7 +181,7 @@ impl Capacities {
     }
 }
 
-/// A fabric in the course of its failures.
+/// A fabric in the course of its failures and repairs.
 pub struct Year<'a, R> {
     plan: &'a Plan,
     need: u32,
@@ -188,21 +189,21 @@ pub struct Year<'a, R> {
     repairs: R,
     links: Vec<State>,
     pods: Vec<Pod>,
-    /// The least paths of each pod.
+    /// The paths of the ToR switch with the fewest, for each pod.
     least_paths: Least,
     paths: u64,
     /// Corrupting links in service of each pod.
     corrupting: Vec<Vec<u32>>,
     corrupting_count: u32,
     disabled: u32,
-    /// How many links in service corrupt with each ratio, by its bits: these ascend with the ratio.
+    /// How many links in service have each loss ratio. The key is the bits of the ratio, which ascend with the ratio.
     losses: BTreeMap<u64, u32>,
     penalty: Sum,
     effective: Sum,
     bare: Capacities,
     carried: Capacities,
     pipes: Pipes,
-    /// Seconds at which something happens, ever.
+    /// A bit for each second, set if an event happens at it at any time.
     used: Vec<u64>,
     /// Repairs under way, the earliest first.
     due: BinaryHeap<Reverse<(u32, u32)>>,
@@ -212,7 +213,7 @@ pub struct Year<'a, R> {
 }
 
 impl<'a, R: Repairs> Year<'a, R> {
-    /// A healthy fabric.
+    /// Builds a healthy fabric.
     pub fn new(plan: &'a Plan, repairs: R) -> Self {
         let topology = &plan.topology;
         let healthy = Sum::of(HEALTHY_LOSS);
@@ -244,7 +245,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         }
     }
 
-    /// Ends before its time when somebody asks for that.
+    /// Returns this fabric with `stop`: its run ends before its time when `stop` is asked for.
     #[must_use]
     pub fn stopping(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
@@ -292,7 +293,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         }
     }
 
-    /// A link in service corrupts with this ratio from now on; a protection is switched on before anything else.
+    /// Sets the loss ratio of a link in service to `raw`; a protection is switched on before any link leaves service.
     fn corrupt(&mut self, link: u32, place: Place, before: State, raw: f64) {
         self.forget(link, place, before);
         let (full, protection) = (self.plan.full, self.protection_of(place));
@@ -310,7 +311,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         self.links[link as usize] = State::Corrupting { raw, effective, carried, is_protected };
     }
 
-    /// Takes what a link in service adds out of all sums; its capacity stands as that of a healthy link.
+    /// Takes the share of a link in service out of all sums; its capacity then counts as that of a healthy link.
     fn forget(&mut self, link: u32, place: Place, state: State) {
         let State::Corrupting { raw, effective, carried, is_protected } = state else {
             self.penalty -= self.healthy;
@@ -354,7 +355,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         self.optimize(now_s, place.pod() as usize);
     }
 
-    /// A link leaves service, or comes back.
+    /// Takes the link at `place` out of service, or puts it back.
     fn serve(&mut self, place: Place, in_service: bool) {
         let full = self.plan.full;
         let (from, to) = if in_service { (0, full) } else { (full, 0) };
@@ -367,7 +368,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         self.least_paths.set(place.pod() as usize, pod.least_paths());
     }
 
-    /// Takes out of service what a pod can do without, now that a link of it has come back.
+    /// Takes out of service the corrupting links that a pod can spare, now that a link of it has come back.
     fn optimize(&mut self, now_s: u32, pod: usize) {
         if self.corrupting[pod].is_empty() {
             return;
@@ -386,7 +387,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         links.into_iter().for_each(|link| self.disable(now_s, link));
     }
 
-    /// What a link at this place does while it is protected, if it can be.
+    /// Returns the performance of the protection of a link at this place; `None` if the link is not protected.
     fn protection_of(&self, place: Place) -> Option<&'a Performance> {
         let protection = self.plan.protection.as_ref()?;
         let is_there = match (&protection.pods, place) {
@@ -397,7 +398,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         is_there.then_some(&protection.performance)
     }
 
-    /// The first second from this on at which nothing ever happens, which is taken.
+    /// Returns the first second from `at_s` on at which no event ever happens, and marks it as used.
     fn claim(&mut self, mut at_s: u32) -> u32 {
         loop {
             let (word, bit) = ((at_s / 64) as usize, 1 << (at_s % 64));

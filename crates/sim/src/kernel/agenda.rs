@@ -2,7 +2,7 @@
 
 use lossylink_core::time::Instant;
 
-/// Deadlines of `N` event sources; the earliest is next, and of equal ones the first in order.
+/// Deadlines of `N` event sources. The source with the earliest deadline is next; of sources with equal deadlines, the first in order.
 ///
 /// Reading is free: the earliest deadline is kept, and looked for only when it moves later.
 #[derive(Clone, Debug)]
@@ -12,12 +12,12 @@ pub struct Agenda<const N: usize> {
 }
 
 impl<const N: usize> Agenda<N> {
-    /// An agenda on which nothing is due.
+    /// Builds an agenda on which no source is due.
     pub const fn new() -> Self {
         Self { deadlines: [Instant::NEVER; N], earliest: Instant::NEVER }
     }
 
-    /// Sets when `source` is due; [`Instant::NEVER`] when it is not.
+    /// Sets when `source` is due; [`Instant::NEVER`] when the source is not due.
     #[inline]
     pub fn set(&mut self, source: usize, deadline: Instant) {
         let was_earliest = self.deadlines[source] == self.earliest;
@@ -29,19 +29,19 @@ impl<const N: usize> Agenda<N> {
         }
     }
 
-    /// When `source` is due.
+    /// Returns when `source` is due.
     #[inline]
     pub const fn get(&self, source: usize) -> Instant {
         self.deadlines[source]
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     #[inline]
     pub const fn poll_timeout(&self) -> Instant {
         self.earliest
     }
 
-    /// The source whose turn it is at `now`, if any is due.
+    /// Returns the source whose turn it is at `now`, if any is due.
     #[inline]
     pub fn poll(&self, now: Instant) -> Option<usize> {
         if self.earliest > now {

@@ -12,23 +12,24 @@
 
 use lossylink_core::time::{Duration, Instant};
 
-/// The last instant before an event at `at` can have come `lead` far.
+/// Returns the last instant before an event at `at` can have come `lead` far.
 #[inline]
 pub const fn just_short_of(at: Instant, lead: Duration) -> Instant {
     at.saturating_add(lead).just_before()
 }
 
-/// The least times between `N` places, from an event at one to what comes of it at another. On a tie a place with a lower number
-/// goes first.
+/// The least times between `N` places: from an event at one place to an event that it causes at another. At equal times a place
+/// with a lower number goes first.
 #[derive(Clone, Copy, Debug)]
 pub struct Leads<const N: usize> {
-    /// From each place to each; the diagonal is the least time of a way round.
+    /// The least time from each place to each; the diagonal is the least time of a way round.
     least: [[Duration; N]; N],
 }
 
 impl<const N: usize> Leads<N> {
-    /// Places between which events go along `steps`: from one place, to another, in this time at the least. An event that comes
-    /// to a place causes none there before its `dwell` has passed; never, where that is [`Duration::MAX`].
+    /// Builds the least times between places between which events go along `steps`: from one place, to another, in this time at
+    /// the least. An event that comes to a place causes no event there before the place's `dwell` has passed; never, if the dwell
+    /// is [`Duration::MAX`].
     pub fn along(steps: &[(usize, usize, Duration)], dwell: [Duration; N]) -> Self {
         let mut least = [[Duration::MAX; N]; N];
         for &(from, to, time) in steps {
@@ -46,7 +47,7 @@ impl<const N: usize> Leads<N> {
         Self { least }
     }
 
-    /// Up to and including which instant `place` may go on, if each place next does something at its instant of `next`.
+    /// Returns the instant up to and including which `place` may go on, if each place has its next event at its instant of `next`.
     #[inline]
     pub fn until(&self, place: usize, next: &[Instant; N]) -> Instant {
         let mut until = Instant::NEVER;
@@ -58,7 +59,7 @@ impl<const N: usize> Leads<N> {
     }
 }
 
-/// The sum of two times, [`Duration::MAX`] at the most.
+/// Returns the sum of two times, [`Duration::MAX`] at the most.
 const fn sum(one: Duration, other: Duration) -> Duration {
     Duration::from_ps(one.as_ps().saturating_add(other.as_ps()))
 }
@@ -74,7 +75,7 @@ mod tests {
         Instant::from_ps(ps)
     }
 
-    /// Every event that can come of one event each at the given instants, up to a horizon: when it comes, and where.
+    /// Returns every event that an event at the place and instant `from` can cause up to a horizon: its place, and its time.
     fn consequences(
         steps: &[(usize, usize, Duration)],
         dwell: [Duration; PLACES],
@@ -98,8 +99,8 @@ mod tests {
     }
 
     proptest! {
-        /// No consequence of a next event comes to a place by the instant up to which the place may go on, and one comes right
-        /// after, unless it may go on for ever.
+        /// No event that a next event causes comes to a place by the instant up to which the place may go on. Such an event comes
+        /// right after, unless the place may go on for ever.
         #[test]
         fn a_place_goes_on_until_it_could_hear(
             steps in prop::collection::vec((0..PLACES, 0..PLACES, 1u64..9), 0..9),

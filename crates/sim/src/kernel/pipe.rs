@@ -1,4 +1,4 @@
-//! Things in flight on a first-in first-out path, each with the time at which it arrives.
+//! Frames and other entries in flight on a first-in first-out path, each with the time at which it arrives.
 
 use super::{Member, Ring, Train, Trains};
 use lossylink_core::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use lossylink_core::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Pipe<T: Copy + Default> {
     entries: Ring<(Instant, T)>,
-    /// When the first entry is due; kept, because it is asked for far more often than it changes.
+    /// The time at which the first entry is due; kept, because it is asked for far more often than it changes.
     due: Instant,
 }
 
@@ -18,7 +18,7 @@ impl<T: Copy + Default> Default for Pipe<T> {
 }
 
 impl<T: Copy + Default> Pipe<T> {
-    /// An empty pipe.
+    /// Builds an empty pipe.
     pub fn new() -> Self {
         Self { entries: Ring::new(), due: Instant::NEVER }
     }
@@ -26,7 +26,7 @@ impl<T: Copy + Default> Pipe<T> {
     /// Puts in an entry that is due at `at`.
     ///
     /// # Panics
-    /// In debug builds, if it would overtake the entry before it.
+    /// In debug builds, if the entry would overtake the entry before it.
     #[inline]
     pub fn push(&mut self, at: Instant, value: T) {
         debug_assert!(
@@ -39,36 +39,36 @@ impl<T: Copy + Default> Pipe<T> {
         self.entries.push((at, value));
     }
 
-    /// When the next entry is due.
+    /// Returns when the next entry is due.
     #[inline]
     pub const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// When the newest entry is due; the start of the run when there is none.
+    /// Returns when the newest entry is due; the start of the run if the pipe is empty.
     pub fn last_due(&self) -> Instant {
         self.entries.back().map_or(Instant::ZERO, |&(at, _)| at)
     }
 
-    /// The entry that is due next.
+    /// Returns the entry that is due next.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.entries.front().map(|(_, value)| value)
     }
 
-    /// The newest entry.
+    /// Returns the newest entry.
     #[inline]
     pub fn newest(&self) -> Option<&T> {
         self.entries.back().map(|(_, value)| value)
     }
 
-    /// The newest entry, to be changed.
+    /// Returns the newest entry, to be changed.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {
         self.entries.from_back_mut(0).map(|(_, value)| value)
     }
 
-    /// Puts the newest `count` entries, as far as there are so many, off by `delay`.
+    /// Puts the newest `count` entries off by `delay`, or all entries if the pipe has fewer.
     pub fn put_off(&mut self, count: usize, delay: Duration) {
         for offset in 0..count {
             let Some((at, _)) = self.entries.from_back_mut(offset) else { break };
@@ -85,7 +85,7 @@ impl<T: Copy + Default> Pipe<T> {
         Some(entry)
     }
 
-    /// Hands the next entry, whenever it is due, to `take` where it lies, and removes it.
+    /// Hands the next entry, whenever it is due, to `take` in its place in memory, and removes it.
     #[inline]
     pub fn take<R>(&mut self, take: impl FnOnce(Instant, &T) -> R) -> Option<R> {
         let (at, value) = self.entries.front()?;
@@ -95,7 +95,7 @@ impl<T: Copy + Default> Pipe<T> {
         Some(taken)
     }
 
-    /// Removes the next entry, of which there is one.
+    /// Removes the next entry. The pipe is not empty.
     #[inline]
     pub fn skip(&mut self) {
         self.entries.skip_front();
@@ -108,7 +108,7 @@ impl<T: Copy + Default> Pipe<T> {
         if self.due <= now { self.pop() } else { None }
     }
 
-    /// Hands every entry, whenever it is due, to `take` where it lies, and removes it.
+    /// Hands every entry, whenever it is due, to `take` in its place in memory, and removes it.
     #[inline]
     pub fn take_all(&mut self, mut take: impl FnMut(Instant, &T)) {
         if !self.due.is_never() {
@@ -126,8 +126,9 @@ impl<T: Copy + Default> Pipe<T> {
         }
     }
 
-    /// Takes what is due by `last`, of the entries and of `others`, in the order of the times; on a tie the entry goes first.
-    /// `turn` says when each is due again, if it is, no sooner than the newest entry: it goes behind that.
+    /// Takes the entries and the members of `others` that are due by `last`, in the order of their times. At equal times the
+    /// entry goes first. `turn` says when each is due again, if at all, no sooner than the newest entry. An entry that is due
+    /// again goes behind the newest.
     #[inline]
     pub fn turn(
         &mut self,
@@ -154,7 +155,7 @@ impl<T: Copy + Default> Pipe<T> {
                     }
                     due = if oldest == end { Instant::NEVER } else { slots[oldest & mask].0 };
                 }
-                // Without room for one more the ring must grow.
+                // Without room for one more entry the ring must grow.
                 if next > last || end.wrapping_sub(oldest) > mask {
                     break;
                 }
@@ -180,34 +181,34 @@ impl<T: Copy + Default> Pipe<T> {
         }
     }
 
-    /// The entries, the next one first.
+    /// Iterates over the entries, the next entry first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.entries().map(|(_, value)| value)
     }
 
-    /// The entries, the next one first, each with when it is due.
+    /// Iterates over the entries, the next entry first, each with the time at which it is due.
     pub fn entries(&self) -> impl Iterator<Item = &(Instant, T)> + Clone {
         (0..self.len()).filter_map(|offset| self.entries.get(offset))
     }
 
-    /// How many entries are in flight.
+    /// Returns how many entries are in flight.
     pub const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing is in flight.
+    /// Whether no entry is in flight.
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Drops everything in flight.
+    /// Drops every entry in flight.
     pub fn clear(&mut self) {
         self.due = Instant::NEVER;
         self.entries.clear();
     }
 }
 
-/// The train that comes next, and its first; nothing, if there is none.
+/// Returns the train that comes next, and its first member; an empty train, if there is none.
 #[inline]
 fn front<T: Member>(trains: &Trains<T>) -> (Train, T) {
     trains.front().map_or_else(Default::default, |(train, first)| (train, *first))
@@ -221,23 +222,23 @@ mod tests {
 
     type Model = VecDeque<(Instant, u64)>;
 
-    /// What is done to a pipe with many entries, and by which time.
+    /// An operation on a pipe with many entries.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// So many come, so far apart.
+        /// Several entries come, at equal distances.
         Push,
         Skip,
         SkipMany,
-        /// Those that are due are due again, or not, with others in between.
+        /// Entries that are due are due again, or not, with members of trains in between.
         Turn,
     }
 
-    /// When an entry is due again that was due at `at`: by its number it is not.
+    /// Returns when an entry that was due at `at` is due again. An entry whose number is a multiple of three is not.
     fn again(at: Instant, number: u64, newest: Instant) -> Option<Instant> {
         (!number.is_multiple_of(3)).then(|| newest.max(at) + Duration::from_ps(1 + number % 5))
     }
 
-    /// Takes what is due of both in order, one by one.
+    /// Takes the entries of both models that are due by `last` in order, one by one.
     fn turn_one_by_one(model: &mut Model, others: &mut Model, last: Instant) -> Model {
         let mut seen = Model::new();
         loop {

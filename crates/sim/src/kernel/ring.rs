@@ -1,10 +1,10 @@
 //! A first-in first-out queue on one block of memory.
 
-/// Entries that a ring has room for once there was one; a power of two.
+/// The number of entries that a ring has room for after its first entry; a power of two.
 const INITIAL_CAPACITY: usize = 16;
 
-/// A FIFO of copyable values in a power-of-two buffer. It takes no memory before the first, and doubles when full, so a run that
-/// has seen its largest backlog allocates nothing any more.
+/// A FIFO of copyable values in a power-of-two buffer. The ring takes no memory before its first entry, and doubles when full. So
+/// a run that has seen its largest backlog allocates nothing any more.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Vec<T>,
@@ -15,56 +15,56 @@ pub struct Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// An empty queue.
+    /// Builds an empty ring.
     pub const fn new() -> Self {
         Self { slots: Vec::new(), head: 0, tail: 0 }
     }
 
-    /// What the index of an entry is taken by to find its slot.
+    /// Returns the mask that takes the index of an entry to its slot.
     #[inline]
     const fn mask(&self) -> usize {
         self.slots.len().wrapping_sub(1)
     }
 
-    /// How many entries wait.
+    /// Returns how many entries wait.
     #[inline]
     pub const fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Whether nothing waits.
+    /// Whether no entry waits.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.head == self.tail
     }
 
-    /// The oldest entry.
+    /// Returns the oldest entry.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.get(0)
     }
 
-    /// The oldest entry, to be changed.
+    /// Returns the oldest entry, to be changed.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         let slot = self.head & self.mask();
         (!self.is_empty()).then(|| &mut self.slots[slot])
     }
 
-    /// The newest entry.
+    /// Returns the newest entry.
     #[inline]
     pub fn back(&self) -> Option<&T> {
         self.len().checked_sub(1).and_then(|last| self.get(last))
     }
 
-    /// The entry `offset` places before the newest, to be changed.
+    /// Returns the entry `offset` places before the newest, to be changed.
     #[inline]
     pub fn from_back_mut(&mut self, offset: usize) -> Option<&mut T> {
         let slot = self.tail.wrapping_sub(1 + offset) & self.mask();
         (offset < self.len()).then(|| &mut self.slots[slot])
     }
 
-    /// The entry `offset` places behind the oldest.
+    /// Returns the entry `offset` places behind the oldest.
     #[inline]
     pub fn get(&self, offset: usize) -> Option<&T> {
         (offset < self.len()).then(|| &self.slots[self.head.wrapping_add(offset) & self.mask()])
@@ -92,14 +92,14 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
-    /// Removes the oldest entry, of which there is one.
+    /// Removes the oldest entry. The ring is not empty.
     #[inline]
     pub fn skip_front(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to remove");
         self.head = self.head.wrapping_add(1);
     }
 
-    /// Removes the oldest entry, of which there is one, and appends another.
+    /// Removes the oldest entry, and appends another. The ring is not empty.
     #[inline]
     pub fn turn_front(&mut self, value: T) {
         debug_assert!(!self.is_empty(), "nothing to remove");
@@ -121,7 +121,7 @@ impl<T: Copy + Default> Ring<T> {
         self.head = head;
     }
 
-    /// The oldest entries, as many as lie behind each other in memory: all of them, or those up to the end of the block.
+    /// Returns the oldest entries that lie one behind another in memory: all entries, or those up to the end of the block.
     #[inline]
     pub fn oldest(&self) -> &[T] {
         let from = self.head & self.mask();
@@ -129,15 +129,15 @@ impl<T: Copy + Default> Ring<T> {
         &self.slots[from..to]
     }
 
-    /// Removes the `count` oldest entries, of which there are so many.
+    /// Removes the `count` oldest entries. The ring has at least `count`.
     #[inline]
     pub fn skip(&mut self, count: usize) {
         debug_assert!(count <= self.len(), "nothing to remove");
         self.head = self.head.wrapping_add(count);
     }
 
-    /// The block of memory with room for `more` entries, and the indices of the oldest entry and after the newest, modulo its
-    /// length.
+    /// Returns the block of memory with room for `more` entries, and the indices of the oldest entry and after the newest, modulo
+    /// its length.
     #[inline]
     pub(super) fn parts(&mut self, more: usize) -> (&mut [T], &mut usize, &mut usize) {
         while self.slots.len() - self.len() < more {
@@ -146,7 +146,7 @@ impl<T: Copy + Default> Ring<T> {
         (&mut self.slots, &mut self.head, &mut self.tail)
     }
 
-    /// Hands every entry to `take` where it lies, oldest first, and removes it.
+    /// Hands every entry to `take` in its place in memory, oldest first, and removes it.
     #[inline]
     pub fn take_all(&mut self, mut take: impl FnMut(&T)) {
         let mask = self.mask();

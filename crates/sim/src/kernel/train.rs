@@ -1,29 +1,31 @@
-//! Things that come one behind another at equal distances, as one.
+//! Frames that come one behind another at equal distances, held as one train.
 
 use lossylink_core::time::{Duration, Instant};
 
-/// When `count` frames of one size come by, all of them equally far apart, and how their numbers go on.
+/// The times at which `count` frames of one size come by, all equally far apart, and the step from one number to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Train {
-    /// When the first comes.
+    /// The time at which the first frame comes.
     pub first: Instant,
-    /// From one to the next.
+    /// The time from one frame to the next.
     pub spacing: Duration,
-    /// How many there are, at least one.
+    /// The number of frames, at least one.
     pub count: u32,
-    /// What the number of each is beyond that of the one before: of a segment that it carries, or acknowledges.
+    /// The difference between the number of each frame and the number of the frame before. The number is of a segment that the
+    /// frame carries, or acknowledges.
     pub step: u32,
 }
 
 impl Train {
-    /// A frame by itself.
+    /// Returns the train of a single frame.
     #[inline]
     pub const fn of_one(at: Instant) -> Self {
         Self { first: at, spacing: Duration::ZERO, count: 1, step: 1 }
     }
 
-    /// Adds a train that comes no sooner than the last of this one, and whose first number is `distance` beyond that of this
-    /// one's first. False, and nothing has changed, if it does not go on as this one does, or there is no distance.
+    /// Adds a train that comes no sooner than the last frame of this train, and whose first number is `distance` beyond the first
+    /// number of this train. Returns false, and nothing has changed, if the train does not go on as this train does, or there is
+    /// no distance.
     #[inline]
     pub fn append(&mut self, next: Self, distance: impl FnOnce() -> Option<u32>) -> bool {
         let (is_one, comes_one) = (self.count == 1, next.count == 1);
@@ -51,59 +53,59 @@ impl Train {
         goes_on
     }
 
-    /// When the frame with this index comes.
+    /// Returns when the frame with this index comes.
     #[inline]
     pub fn nth(self, index: u32) -> Instant {
         self.first + self.spacing * u64::from(index)
     }
 
-    /// When the last frame comes.
+    /// Returns when the last frame comes.
     #[inline]
     pub fn last(self) -> Instant {
         self.nth(self.count - 1)
     }
 
-    /// The frames of this train at another place, where the first comes at `first`.
+    /// Returns the frames of this train at another place, where the first frame comes at `first`.
     #[inline]
     pub const fn from(self, first: Instant) -> Self {
         Self { first, ..self }
     }
 
-    /// The frames of this train at this spacing.
+    /// Returns the frames of this train at this spacing.
     #[inline]
     pub const fn at_pace(self, spacing: Duration) -> Self {
         Self { spacing, ..self }
     }
 
-    /// The first `count` frames.
+    /// Returns the first `count` frames.
     #[inline]
     pub const fn up_to(self, count: u32) -> Self {
         Self { count, ..self }
     }
 
-    /// The frames behind the first `count`, of which there is at least one.
+    /// Returns the frames behind the first `count`. There is at least one.
     #[inline]
     pub fn behind(self, count: u32) -> Self {
         Self { first: self.nth(count), count: self.count - count, ..self }
     }
 
-    /// How many of the frames have come by `until`.
+    /// Returns how many of the frames have come by `until`.
     #[inline]
     pub fn come_by(self, until: Instant) -> u32 {
         debug_assert!(self.count > 0, "a train has a first");
         if self.last() <= until {
             return self.count;
         }
-        // Mostly it is one or none, and a division costs more than the rest.
+        // Mostly one frame or none has come, and a division costs more than the rest.
         if until < self.first + self.spacing {
             return u32::from(self.first <= until);
         }
         ((until - self.first).as_ps() / self.spacing.as_ps() + 1) as u32
     }
 
-    /// When each begins to leave over a line that is busy until `busy_until` and takes `serialisation` for one of them;
-    /// `None` if that is no train. Frames that come faster than the line sends them leave one behind the other, and so do others
-    /// if even the last has to wait; they leave as they came if the first finds the line free.
+    /// Returns when each frame begins to leave over a line that is busy until `busy_until` and takes `serialisation` for one
+    /// frame; `None` if these times are no train. Frames that come faster than the line sends them leave one behind the other,
+    /// and so do slower frames if even the last has to wait. Slower frames leave as they came if the first finds the line free.
     #[inline]
     pub fn starts(self, busy_until: Instant, serialisation: Duration) -> Option<Self> {
         let first = self.first.max(busy_until);
@@ -120,16 +122,16 @@ impl Train {
     }
 }
 
-/// Trains that are put together from numbered things one by one.
+/// Trains that are put together from numbered frames or trains, one after another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Assembly {
-    /// The train that is not complete, and the number of its first.
+    /// The train that is not complete, and the number of its first frame.
     open: Option<(Train, u64)>,
 }
 
 impl Assembly {
-    /// Adds a train whose first is the thing `number`, no sooner than the one before; gives the train before it if it does not
-    /// go on as that does.
+    /// Adds a train whose first frame has this number, no sooner than the train before. Returns the train before if the new train
+    /// does not go on as that train does.
     #[inline]
     pub fn add(&mut self, next: Train, number: u64) -> Option<(Train, u64)> {
         if let Some((train, first)) = &mut self.open
@@ -140,7 +142,7 @@ impl Assembly {
         self.open.replace((next, number))
     }
 
-    /// The last train.
+    /// Returns the last train.
     #[inline]
     pub const fn finish(self) -> Option<(Train, u64)> {
         self.open

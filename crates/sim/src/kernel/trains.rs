@@ -1,15 +1,15 @@
-//! Things in flight on a first-in first-out path, of which those that follow each other evenly are one entry.
+//! Frames and other members in flight on a first-in first-out path. Members that follow each other at equal distances are one entry.
 
 use super::{Ring, Train};
 use lossylink_core::time::Instant;
 
-/// What may be a member of a train: says how it goes on from one to the next.
+/// A possible member of a train, such as a frame: it tells how a train goes on from one member to the next.
 pub trait Member: Copy + Default {
-    /// How far the number of `next` is beyond this one's, which is the first of `count` at equal distances, if they differ
-    /// in nothing else: then `next` may be one more of them.
+    /// Returns how far the number of `next` is beyond the number of this member, which is the first of `count` at equal
+    /// distances. `None` if the two differ in anything else; otherwise `next` may be one more member.
     fn distance(&self, next: &Self, count: u32) -> Option<u32>;
 
-    /// Turns it into the one `count` places behind it in a train whose members are `step` apart.
+    /// Turns the member into the one `count` places behind it in a train whose numbers are `step` apart.
     fn follow(&mut self, count: u32, step: u32);
 }
 
@@ -17,7 +17,7 @@ pub trait Member: Copy + Default {
 #[derive(Clone, Debug)]
 pub struct Trains<T: Member> {
     entries: Ring<(Train, T)>,
-    /// When the first member is due; kept, because it is asked for far more often than it changes.
+    /// The time at which the first member is due; kept, because it is asked for far more often than it changes.
     due: Instant,
 }
 
@@ -28,19 +28,19 @@ impl<T: Member> Default for Trains<T> {
 }
 
 impl<T: Member> Trains<T> {
-    /// Nothing.
+    /// Builds an empty FIFO.
     pub fn new() -> Self {
         Self { entries: Ring::new(), due: Instant::NEVER }
     }
 
-    /// Puts in what is due at `at`, no sooner than what came before; it joins the train that came before if it goes on as
-    /// that does.
+    /// Puts in a member that is due at `at`, no sooner than the newest member. The member joins the newest train if it goes on as
+    /// that train does.
     #[inline]
     pub fn push(&mut self, at: Instant, value: &T) {
         self.push_train(Train::of_one(at), value);
     }
 
-    /// Puts in a train whose first is `value`, like [`Trains::push`]; true if it joined the one that came before.
+    /// Puts in a train whose first member is `value`, as [`Trains::push`] does. Returns true if the train joined the newest train.
     #[inline(always)]
     pub fn push_train(&mut self, train: Train, value: &T) -> bool {
         if let Some((last, first)) = self.entries.from_back_mut(0) {
@@ -56,13 +56,13 @@ impl<T: Member> Trains<T> {
         false
     }
 
-    /// Puts in what is due at `at`, no sooner than what came before, as a train by itself.
+    /// Puts in a member that is due at `at`, no sooner than the newest member, as a train by itself.
     #[inline(always)]
     pub fn push_apart(&mut self, at: Instant, value: T) {
         self.push_entry(Train::of_one(at), value);
     }
 
-    /// Puts in a train whose first is `value`, due no sooner than what came before, as an entry by itself.
+    /// Puts in a train whose first member is `value`, due no sooner than the newest member, as an entry by itself.
     #[inline(always)]
     pub fn push_entry(&mut self, train: Train, value: T) {
         debug_assert!(self.last_due() <= train.first, "a train would overtake what came before");
@@ -72,8 +72,8 @@ impl<T: Member> Trains<T> {
         self.entries.push((train, value));
     }
 
-    /// Puts in a train whose first is `value`, like [`Trains::push_train`], but one that comes alone stays alone: where most
-    /// do, a look at what came before costs more than it saves.
+    /// Puts in a train whose first member is `value`, as [`Trains::push_train`] does, but a train of one member stays by itself:
+    /// where most trains have one member, a look at the newest train costs more than it saves.
     #[cfg(feature = "fast")]
     #[inline(always)]
     pub fn push_if_many(&mut self, train: Train, value: &T) {
@@ -84,13 +84,13 @@ impl<T: Member> Trains<T> {
         }
     }
 
-    /// When the next is due.
+    /// Returns when the next member is due.
     #[inline]
     pub const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// Whether `count` members, at least one, are certain to be due at `now`: of one train, or of as many.
+    /// Whether `count` members, at least one, are certain to be due at `now`: members of the first train, or of `count` trains.
     #[cfg(feature = "fast")]
     #[inline]
     pub fn has_due(&self, count: u32, now: Instant) -> bool {
@@ -100,18 +100,18 @@ impl<T: Member> Trains<T> {
             || self.get(count as usize - 1).is_some_and(is_due)
     }
 
-    /// When the newest is due; the start of the run when there is none.
+    /// Returns when the newest member is due; the start of the run if there is no member.
     pub fn last_due(&self) -> Instant {
         self.entries.back().map_or(Instant::ZERO, |(train, _)| train.last())
     }
 
-    /// The train that comes next, and its first.
+    /// Returns the train that comes next, and its first member.
     #[inline]
     pub fn front(&self) -> Option<(Train, &T)> {
         self.entries.front().map(|(train, value)| (*train, value))
     }
 
-    /// The newest member.
+    /// Returns the newest member.
     #[inline]
     pub fn newest(&self) -> Option<T> {
         let (train, mut value) = *self.entries.back()?;
@@ -121,7 +121,7 @@ impl<T: Member> Trains<T> {
         Some(value)
     }
 
-    /// Removes the next `count` of the train that comes next, of which there are so many.
+    /// Removes the next `count` members of the train that comes next, which has at least `count`.
     #[inline]
     pub fn skip(&mut self, count: u32) {
         let Some((train, value)) = self.entries.front_mut() else { return };
@@ -135,7 +135,7 @@ impl<T: Member> Trains<T> {
         }
     }
 
-    /// Puts the next member behind all others, due at `at`, as a train by itself.
+    /// Puts the next member behind all other members, due at `at`, as a train by itself.
     #[inline(always)]
     pub fn turn_front(&mut self, at: Instant) {
         debug_assert!(self.last_due() <= at, "a train would overtake what came before");
@@ -150,7 +150,7 @@ impl<T: Member> Trains<T> {
         }
     }
 
-    /// Removes the next `count` trains, of which there are so many.
+    /// Removes the next `count` trains. There are at least `count`.
     #[inline]
     pub fn skip_trains(&mut self, count: usize) {
         self.entries.skip(count);
@@ -174,7 +174,7 @@ impl<T: Member> Trains<T> {
         Some(taken)
     }
 
-    /// Removes the members that are due at `now`; gives the last of them, if there are any.
+    /// Removes the members that are due at `now`. Returns the last of them, if there are any.
     #[inline]
     pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
         let mut newest = None;
@@ -190,20 +190,20 @@ impl<T: Member> Trains<T> {
         newest
     }
 
-    /// The trains that come next, as many as lie behind each other in memory.
+    /// Returns the trains that come next and lie one behind another in memory.
     #[inline]
     pub fn oldest(&self) -> &[(Train, T)] {
         self.entries.oldest()
     }
 
-    /// Takes members one after another with the train that comes next at hand.
+    /// Begins to take members one after another with the train that comes next at hand.
     #[inline]
     pub fn taking(&mut self) -> Taking<'_, T> {
         let (train, value) = self.entries.front().copied().unwrap_or_default();
         Taking { due: self.due, trains: self, train, value }
     }
 
-    /// Hands every train, whenever it is due, to `take` with its first, and removes it.
+    /// Hands every train, whenever it is due, to `take` with its first member, and removes it.
     #[inline]
     pub fn take_trains(&mut self, mut take: impl FnMut(Train, &T)) {
         if !self.due.is_never() {
@@ -239,19 +239,20 @@ impl<T: Member> Trains<T> {
         }
     }
 
-    /// How many trains there are.
+    /// Returns how many trains there are.
     #[inline]
     pub const fn trains(&self) -> usize {
         self.entries.len()
     }
 
-    /// The train `place` places behind the one that comes next, and its first.
+    /// Returns the train `place` places behind the train that comes next, and its first member.
     #[inline]
     pub fn get(&self, place: usize) -> Option<&(Train, T)> {
         self.entries.get(place)
     }
 
-    /// How many trains come before the one of whose first `comes_before` does not hold; it holds of none behind that.
+    /// Returns how many trains come before the first train for whose first member `comes_before` does not hold. `comes_before`
+    /// holds for no train behind that.
     pub fn partition_point(&self, comes_before: impl Fn(&T) -> bool) -> usize {
         let (mut from, mut to) = (0, self.trains());
         while from < to {
@@ -265,12 +266,12 @@ impl<T: Member> Trains<T> {
         from
     }
 
-    /// The trains, the next one first, each with its first.
+    /// Iterates over the trains, the next train first, each with its first member.
     pub fn iter(&self) -> impl Iterator<Item = &(Train, T)> {
         (0..self.entries.len()).filter_map(|offset| self.entries.get(offset))
     }
 
-    /// The members, the next one first, each with when it is due.
+    /// Returns the members, the next member first, each with the time at which it is due.
     #[cfg(test)]
     pub(crate) fn members(&self) -> Vec<(Instant, T)> {
         let mut members = Vec::new();
@@ -278,25 +279,25 @@ impl<T: Member> Trains<T> {
         members
     }
 
-    /// How many members there are.
+    /// Returns how many members there are.
     pub fn len(&self) -> usize {
         self.iter().map(|(train, _)| train.count as usize).sum()
     }
 
-    /// Whether there is none.
+    /// Whether there is no member.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.due.is_never()
     }
 
-    /// Drops all.
+    /// Drops all members.
     pub fn clear(&mut self) {
         self.due = Instant::NEVER;
         self.entries.clear();
     }
 }
 
-/// Trains of which members are taken. What is left of the train at hand comes back with [`Taking::finish`].
+/// Trains of which members are taken. The rest of the train at hand comes back with [`Taking::finish`].
 #[must_use]
 pub struct Taking<'a, T: Member> {
     trains: &'a mut Trains<T>,
@@ -306,13 +307,13 @@ pub struct Taking<'a, T: Member> {
 }
 
 impl<T: Member> Taking<'_, T> {
-    /// When the next is due.
+    /// Returns when the next member is due.
     #[inline(always)]
     pub const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// As [`Trains::take_newest_due`].
+    /// Equals [`Trains::take_newest_due`].
     #[inline(always)]
     pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
         let mut newest = None;
@@ -329,20 +330,20 @@ impl<T: Member> Taking<'_, T> {
         newest
     }
 
-    /// The train at hand, and its first; of a count of zero, if there is none.
+    /// Returns the train at hand, and its first member; a train of a count of zero, if there is none.
     #[inline(always)]
     pub const fn front(&self) -> (Train, T) {
         (self.train, self.value)
     }
 
-    /// When the train behind the one at hand is due.
+    /// Returns when the train behind the train at hand is due.
     #[cfg(feature = "fast")]
     #[inline(always)]
     pub fn next_train(&self) -> Instant {
         self.trains.entries.get(1).map_or(Instant::NEVER, |(train, _)| train.first)
     }
 
-    /// Removes the next `count` of the train at hand, of which there are so many.
+    /// Removes the next `count` members of the train at hand, which has at least `count`.
     #[inline(always)]
     pub fn skip(&mut self, count: u32) {
         if count < self.train.count {
@@ -356,7 +357,7 @@ impl<T: Member> Taking<'_, T> {
         self.due = if self.trains.entries.is_empty() { Instant::NEVER } else { self.train.first };
     }
 
-    /// No more is taken.
+    /// Ends the taking, and puts the rest of the train at hand back.
     #[inline(always)]
     pub fn finish(self) {
         self.trains.due = self.due;

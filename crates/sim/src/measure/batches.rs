@@ -1,7 +1,7 @@
-//! Events by batches: into which of a few long stretches of trials each event fell.
+//! Counts of events by batches: the trials are divided into a few long stretches, and each event falls into one of them.
 //!
-//! Events that come together fall into one batch. The counts of the batches therefore spread as the sum of all does,
-//! whatever makes them come together, as long as a batch is longer than the memory of that ([`super::clusters`]).
+//! Events that come together fall into one batch. The counts of the batches therefore spread as the sum of all events does,
+//! whatever makes events come together, as long as a batch is longer than the memory of that cause ([`super::clusters`]).
 
 use lossylink_core::binomial::BATCHES;
 
@@ -13,12 +13,12 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Batches of so many trials, as even as they can be. Without trials nothing is counted.
+    /// Divides `trials` trials into batches, as equal as they can be. Without trials nothing is counted.
     pub fn new(trials: u64) -> Self {
         Self { trials, counts: vec![0; trials.min(BATCHES) as usize] }
     }
 
-    /// The trials from `first` up to `end` were events.
+    /// Counts an event in each trial from `first` up to `end`.
     pub fn add(&mut self, first: u64, end: u64) {
         let mut first = first;
         while first < end && !self.counts.is_empty() {
@@ -30,7 +30,7 @@ impl Batches {
         }
     }
 
-    /// A trial was no event after all.
+    /// Takes back the event of a trial.
     pub fn take_back(&mut self, number: u64) {
         if !self.counts.is_empty() {
             let batch = self.batch_of(number);
@@ -38,7 +38,7 @@ impl Batches {
         }
     }
 
-    /// Events and trials of each batch that has begun when `trials` are over.
+    /// Returns the events and trials of each batch that has begun when `trials` trials are over.
     pub fn upto(&self, trials: u64) -> Vec<(u64, u64)> {
         let size = |batch: usize| {
             let end = if batch + 1 == self.counts.len() { u64::MAX } else { self.first_of(batch + 1) };
@@ -48,7 +48,7 @@ impl Batches {
         sized.filter(|&(_, size)| size > 0).collect()
     }
 
-    /// A trial beyond those that were foreseen belongs to the last batch.
+    /// Returns the batch of a trial. A trial beyond those that were foreseen belongs to the last batch.
     fn batch_of(&self, number: u64) -> usize {
         let batch = u128::from(number) * self.counts.len() as u128 / u128::from(self.trials);
         usize::try_from(batch).unwrap_or(usize::MAX).min(self.counts.len() - 1)

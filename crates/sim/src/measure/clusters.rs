@@ -1,20 +1,22 @@
 //! The interval of a ratio whose events come in clusters: losses of a burst, of a block, of a flush.
 //!
-//! Of n trials with y events, in B batches of consecutive trials. The *design effect* d is by how much the variance of y
-//! exceeds that of independent events (Kish 1965). The interval is the exact binomial one (Clopper and Pearson 1934) of
-//! y / d events in n / d trials, as Korn and Graubard give it ("Confidence intervals for proportions with small expected
-//! number of positive counts", Survey Methodology 24, 1998): with d (t / z)^2 in place of d, where t and z are the quantiles
-//! of Student's law with B - 1 degrees of freedom and of the normal one, since the variance is itself an estimate.
+//! Consider n trials with y events, in B batches of consecutive trials. The *design effect* d is the factor by which the variance
+//! of y exceeds that of independent events (Kish 1965). The interval is the exact binomial one (Clopper and Pearson 1934) of
+//! y / d events in n / d trials, as Korn and Graubard give it ("Confidence intervals for proportions with small expected number of
+//! positive counts", Survey Methodology 24, 1998): with d (t / z)^2 in place of d, where t and z are the quantiles of Student's
+//! law with B - 1 degrees of freedom and of the normal one, since the variance is itself an estimate.
 //!
-//! The counts of the batches give the variance. They say little where clusters are few, and nothing where there is none. The
-//! design effect of losses therefore is a mean, weighted by clusters, of what the batches say and of [`FORESEEN`] clusters
-//! more, of the kind that is foreseen. Without an event it is the size of one such cluster: so many events would come at once.
+//! The counts of the batches give the variance. The counts say little where clusters are few, and nothing where there is no
+//! cluster. The design effect of losses therefore is a mean, weighted by clusters, of the design effect by the counts and that of
+//! [`FORESEEN`] clusters more, of the kind that is foreseen. Without an event the design effect is the size of one foreseen
+//! cluster, because a whole cluster of events would come at once.
 
 use lossylink_core::binomial::{effective_interval, exact_interval};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Clusters that what is foreseen counts for. With three, fixed and geometric sizes of clusters are covered in 94.5 to 99 %
-/// of 4,000 draws where 0.5 to 1,000 clusters are expected. Foreseen ten times too large, they are covered more often.
+/// The number of clusters for which the foreseen design effect counts. With three, fixed and geometric sizes of clusters are
+/// covered in 94.5 to 99 % of 4,000 draws where 0.5 to 1,000 clusters are expected. Clusters foreseen ten times too large are
+/// covered more often.
 const FORESEEN: f64 = 3.0;
 
 /// The kind of cluster that is foreseen, before any is seen.
@@ -27,33 +29,33 @@ pub struct Foreseen {
 }
 
 impl Foreseen {
-    /// Each event by itself.
+    /// Events that come one by one, without clusters.
     pub const APART: Self = Self { mean: 1.0, seen_from_one: 1.0 };
 
-    /// Clusters whose sizes are geometric, as those of bursts without memory, with this size as seen from an event.
+    /// Returns clusters whose sizes are geometric, as those of bursts without memory, with this size as seen from an event.
     pub fn geometric(seen_from_one: f64) -> Self {
         let seen_from_one = seen_from_one.max(1.0);
         Self { mean: f64::midpoint(seen_from_one, 1.0), seen_from_one }
     }
 
-    /// Clusters as large as the larger ones of both.
+    /// Returns clusters as large as the larger clusters of both.
     pub fn or(self, other: Self) -> Self {
         let (mean, seen_from_one) = (self.mean.max(other.mean), self.seen_from_one.max(other.seen_from_one));
         Self { mean, seen_from_one }
     }
 }
 
-/// By how much clusters widen an interval.
+/// The factor by which clusters widen an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DesignEffect {
-    /// Of the sum of all batches.
+    /// The design effect of the sum of all batches.
     pub factor: f64,
-    /// Batches that it comes from; none where it was foreseen alone.
+    /// The number of batches that the factor comes from; none if the factor was foreseen alone.
     pub batches: usize,
 }
 
 impl DesignEffect {
-    /// What events and trials by batches say alone; without an event, that there are no clusters.
+    /// Returns the design effect by the counts of events and trials of the batches alone; without an event, that of no clusters.
     pub fn seen(batches: &[(u64, u64)]) -> Self {
         let events: f64 = batches.iter().map(|&(events, _)| events as f64).sum();
         if events == 0.0 || batches.len() < 2 {
@@ -62,7 +64,7 @@ impl DesignEffect {
         Self { factor: spread(batches, events), batches: batches.len() }
     }
 
-    /// What events and trials by batches say, and what is foreseen.
+    /// Returns the design effect by the counts of events and trials of the batches, and by the foreseen clusters.
     pub fn of(batches: &[(u64, u64)], foreseen: Foreseen) -> Self {
         let events: f64 = batches.iter().map(|&(events, _)| events as f64).sum();
         if batches.len() < 2 {
@@ -76,7 +78,7 @@ impl DesignEffect {
         Self { factor, batches: batches.len() }
     }
 
-    /// The interval of the ratio of events to trials.
+    /// Returns the interval of the ratio of events to trials.
     ///
     /// # Panics
     /// If there are more events than trials, no trials, or the confidence is not between 0 and 1.
@@ -89,7 +91,7 @@ impl DesignEffect {
         effective_interval(events as f64 / factor, trials as f64 / factor, confidence)
     }
 
-    /// What is added because the variance is an estimate: the square of Student's quantile over the normal one.
+    /// Returns the factor that is added because the variance is an estimate: the square of Student's quantile over the normal one.
     fn unknown(&self, confidence: f64) -> f64 {
         if self.batches < 2 {
             return 1.0;
@@ -100,7 +102,7 @@ impl DesignEffect {
     }
 }
 
-/// The variance of a ratio estimator over that of independent events, and never less.
+/// Returns the variance of a ratio estimator over that of independent events, and at least one.
 fn spread(batches: &[(u64, u64)], events: f64) -> f64 {
     let trials: f64 = batches.iter().map(|&(_, trials)| trials as f64).sum();
     let (ratio, count) = (events / trials, batches.len() as f64);
@@ -118,13 +120,13 @@ mod tests {
         events.iter().map(|&events| (events, trials)).collect()
     }
 
-    /// By hand: 0, 4, 0 and 4 of 100 each; the mean is 2, the squares of what exceeds it add up to 16, times 4 / 3, over
-    /// 8 (1 - 0.02).
+    /// By hand: batches of 100 trials with 0, 4, 0 and 4 events. The mean is 2. The squares of the deviations from the mean add
+    /// up to 16, times 4 / 3, over 8 (1 - 0.02).
     #[test]
     fn the_batches_give_the_design_effect() {
         let of = batches(&[0, 4, 0, 4], 100);
         assert!((spread(&of, 8.0) - 16.0 * 4.0 / 3.0 / (8.0 * 0.98)).abs() < 1e-12);
-        // Evenly spread events are taken for independent ones.
+        // Events that are spread equally over the batches are taken for independent events.
         assert_eq!(spread(&batches(&[2, 2, 2, 2], 100), 8.0), 1.0);
     }
 
@@ -138,7 +140,7 @@ mod tests {
         assert_eq!((found.batches, DesignEffect::of(&[], foreseen).factor), (4, 9.0));
     }
 
-    /// Where each event stands for k, the interval is that of a kth of all.
+    /// If each event stands for k, the interval is that of a kth of all events and trials.
     #[test]
     fn the_interval_is_that_of_fewer_events() {
         let effect = DesignEffect { factor: 10.0, batches: 0 };
@@ -148,7 +150,8 @@ mod tests {
         assert!((least / low - 1.0).abs() < 1e-9 && (most / high - 1.0).abs() < 1e-9);
     }
 
-    /// Of independent events that never came: the exact interval. Of clusters: so many would have come at once.
+    /// Without an event, the interval of independent events is the exact one. For clusters the upper bound is larger, because a
+    /// whole cluster would have come at once.
     #[test]
     fn none_seen_is_an_upper_bound() {
         let none = batches(&[0; 64], 1000);

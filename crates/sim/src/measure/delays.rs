@@ -1,14 +1,14 @@
-//! Delays of packets: counted in bins, and as the moving average that a monitor would show.
+//! Delays of packets: their counts in bins, and their moving average, as a monitor would show it.
 
 use super::Histogram;
 use lossylink_core::time::Duration;
 
-/// Resolution of the percentiles.
+/// The width of a bin, which is the resolution of the percentiles.
 const BIN: Duration = Duration::from_ns(100);
-/// Delays beyond 20 ms share the last bin; the maximum is exact.
+/// The number of bins. Delays beyond 20 ms share the last bin; the maximum is exact.
 const BINS: usize = 200_000;
-/// What a new delay weighs in the moving average: as in TCP's smoothed round trip (RFC 6298); the
-/// published evaluation does not state its own.
+/// The weight of a new delay in the moving average: as in TCP's smoothed round trip (RFC 6298). The published evaluation does not
+/// state its own weight.
 pub const SMOOTHING_GAIN: f64 = 1.0 / 8.0;
 
 /// Delays of packets.
@@ -34,48 +34,48 @@ impl Delays {
         self.histogram.add(delay.as_ps());
     }
 
-    /// Adds the counts of others; the moving average stays.
+    /// Adds the counts of other delays; the moving average stays.
     pub fn merge(&mut self, other: &Self) {
         self.histogram.merge(&other.histogram);
     }
 
-    /// How many were counted.
+    /// Returns how many delays were counted.
     pub const fn len(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Whether none was counted.
+    /// Whether no delay was counted.
     pub const fn is_empty(&self) -> bool {
         self.histogram.is_empty()
     }
 
-    /// Their sum in microseconds.
+    /// Returns the sum of the delays in microseconds.
     pub fn sum_us(&self) -> f64 {
         self.histogram.sum() as f64 / 1e6
     }
 
-    /// Their mean in microseconds.
+    /// Returns the mean of the delays in microseconds.
     pub fn mean_us(&self) -> Option<f64> {
         self.histogram.mean().map(|ps| ps / 1e6)
     }
 
-    /// Their `fraction` quantile in microseconds.
+    /// Returns the `fraction` quantile of the delays in microseconds.
     pub fn percentile_us(&self, fraction: f64) -> Option<f64> {
         self.percentile_among_us(fraction, 0)
     }
 
-    /// The `fraction` quantile in microseconds of these and of `lost` packets, which never came (RFC 7679: their delay is
-    /// infinite); `None` if it lies among the lost.
+    /// Returns the `fraction` quantile in microseconds of the delays of these packets and of `lost` packets, which never came
+    /// (RFC 7679: their delay is infinite); `None` if the quantile lies among the lost packets.
     pub fn percentile_among_us(&self, fraction: f64, lost: u64) -> Option<f64> {
         self.histogram.percentile_among(fraction, lost).map(|ps| ps / 1e6)
     }
 
-    /// The longest in microseconds.
+    /// Returns the longest delay in microseconds.
     pub fn max_us(&self) -> Option<f64> {
         self.histogram.max().map(|ps| ps as f64 / 1e6)
     }
 
-    /// The moving average in microseconds; not a number before the first delay.
+    /// Returns the moving average in microseconds; not a number before the first delay.
     pub fn smoothed_us(&self) -> f64 {
         self.smoothed_ps / 1e6
     }

@@ -1,14 +1,14 @@
-//! Percentiles by the one definition used everywhere: linear interpolation between order
-//! statistics (Hyndman and Fan's type 7, the default of pandas and numpy).
+//! Percentiles by the one definition that is used everywhere: linear interpolation between order statistics (Hyndman and Fan's
+//! type 7, the default of pandas and numpy).
 
 use rayon::prelude::*;
 
 /// Values in ascending order.
 pub trait Sorted {
-    /// How many there are.
+    /// Returns how many values there are.
     fn count(&self) -> usize;
 
-    /// The value that so many precede.
+    /// Returns the value that `place` values precede.
     fn value(&self, place: usize) -> f64;
 }
 
@@ -22,8 +22,8 @@ impl Sorted for Vec<f64> {
     }
 }
 
-/// The `fraction` quantile of `sorted`, which is not empty. Infinite values stand for what never ended: a quantile among them
-/// is infinite.
+/// Returns the `fraction` quantile of `sorted`, which is not empty. Infinite values stand for spans that never ended: a quantile
+/// among infinite values is infinite.
 pub fn percentile_sorted(sorted: &impl Sorted, fraction: f64) -> f64 {
     let ([low, high], way) = places(sorted.count(), fraction);
     let (low, high) = (sorted.value(low), sorted.value(high));
@@ -31,7 +31,7 @@ pub fn percentile_sorted(sorted: &impl Sorted, fraction: f64) -> f64 {
     if low == high { low } else { low + (high - low) * way }
 }
 
-/// The places between which the `fraction` quantile of so many values lies, and how far it is from the first.
+/// Returns the places between which the `fraction` quantile of `count` values lies, and how far the quantile is from the first place.
 pub(super) fn places(count: usize, fraction: f64) -> ([usize; 2], f64) {
     let rank = fraction * (count - 1) as f64;
     ([rank.floor() as usize, rank.ceil() as usize], rank - rank.floor())
@@ -44,33 +44,33 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes `values`; `None` if there are none. Many are sorted by all threads of the pool that this runs in.
+    /// Describes `values`; `None` if there are no values. Many values are sorted by all threads of the current pool.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.par_sort_unstable_by(f64::total_cmp);
         (!values.is_empty()).then_some(Self { sorted: values })
     }
 
-    /// The `fraction` quantile.
+    /// Returns the `fraction` quantile.
     pub fn percentile(&self, fraction: f64) -> f64 {
         percentile_sorted(&self.sorted, fraction)
     }
 
-    /// The smallest value.
+    /// Returns the smallest value.
     pub fn min(&self) -> f64 {
         self.sorted[0]
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     pub fn max(&self) -> f64 {
         self.sorted[self.sorted.len() - 1]
     }
 
-    /// The mean value.
+    /// Returns the mean value.
     pub fn mean(&self) -> f64 {
         self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
     }
 
-    /// The sample's standard deviation, with n - 1 in the denominator; zero for one value.
+    /// Returns the sample's standard deviation, with n - 1 in the denominator; zero for one value.
     pub fn standard_deviation(&self) -> f64 {
         let n = self.sorted.len();
         if n < 2 {

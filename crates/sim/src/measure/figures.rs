@@ -1,19 +1,19 @@
 //! The summary of values that are gone through in ascending order, so that they need not be in memory.
 //!
-//! Each figure has the bits that [`super::Description`] gives: sums are taken in ascending order.
+//! Each figure has the bits that [`super::Description`] gives, because sums are taken in ascending order.
 
 use super::describe::{Sorted, percentile_sorted, places};
 use std::io;
 
 /// Values that can be gone through in ascending order, again and again.
 pub trait Ascending {
-    /// How many there are.
+    /// Returns how many values there are.
     fn count(&self) -> u64;
 
-    /// Hands each value to `visit`, in ascending order, and how many times it comes there.
+    /// Hands each value to `visit`, in ascending order, and how many times the value comes there.
     ///
     /// # Errors
-    /// What the system says if values cannot be read.
+    /// The system's error if values cannot be read.
     fn for_each(&self, visit: impl FnMut(f64, u64)) -> io::Result<()>;
 }
 
@@ -26,10 +26,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Describes values; `None` if there are none. Of the quantiles it has those of `fractions`.
+    /// Describes values; `None` if there are no values. The description has the quantiles of `fractions` alone.
     ///
     /// # Errors
-    /// What the system says if values cannot be read.
+    /// The system's error if values cannot be read.
     pub fn of(values: &impl Ascending, fractions: &[f64]) -> io::Result<Option<Self>> {
         let count = values.count();
         if count == 0 {
@@ -51,52 +51,52 @@ impl Figures {
         Ok(Some(Self { picked, mean, standard_deviation }))
     }
 
-    /// One of the quantiles that were asked for.
+    /// Returns one of the quantiles that were asked for.
     ///
     /// # Panics
-    /// If it was not.
+    /// If the quantile was not asked for.
     pub fn percentile(&self, fraction: f64) -> f64 {
         percentile_sorted(&self.picked, fraction)
     }
 
-    /// The smallest value.
+    /// Returns the smallest value.
     pub fn min(&self) -> f64 {
         self.picked.value(0)
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     pub fn max(&self) -> f64 {
         self.picked.value(self.picked.count - 1)
     }
 
-    /// The mean value.
+    /// Returns the mean value.
     pub const fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The sample's standard deviation, with n - 1 in the denominator; zero for one value.
+    /// Returns the sample's standard deviation, with n - 1 in the denominator; zero for one value.
     pub const fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }
 }
 
-/// Adds a value so many times, each time with its own rounding.
+/// Adds a value `times` times, each time with its own rounding.
 fn add(sum: &mut f64, value: f64, times: u64) {
     (0..times).for_each(|_| *sum += value);
 }
 
-/// Values at chosen places, of so many in ascending order.
+/// Values at chosen places, among `count` values in ascending order.
 #[derive(Clone, Debug)]
 struct Picked {
     count: usize,
-    /// In ascending order. Places beyond those that have their value wait for it.
+    /// The chosen places, in ascending order. `values` has the values of the first of them; the other places wait for their value.
     places: Vec<usize>,
     values: Vec<f64>,
     passed: usize,
 }
 
 impl Picked {
-    /// The first and the last place, and those between which these quantiles lie.
+    /// Chooses the first and the last place, and the places between which these quantiles lie.
     fn new(count: usize, fractions: &[f64]) -> Self {
         let mut chosen = vec![0, count - 1];
         fractions.iter().for_each(|&fraction| chosen.extend(places(count, fraction).0));
@@ -105,7 +105,7 @@ impl Picked {
         Self { count, values: Vec::with_capacity(chosen.len()), places: chosen, passed: 0 }
     }
 
-    /// Takes note of a value that comes so many times.
+    /// Notes a value that comes `times` times.
     fn pass(&mut self, value: f64, times: u64) {
         self.passed += times as usize;
         while self.places.get(self.values.len()).is_some_and(|&place| place < self.passed) {
@@ -130,7 +130,7 @@ mod tests {
     use crate::measure::Description;
     use proptest::prelude::*;
 
-    /// Values and how many times each comes.
+    /// Values, and how many times each comes.
     struct Repeated(Vec<(f64, u64)>);
 
     impl Ascending for Repeated {

@@ -13,10 +13,10 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// `bins` bins of `bin_width`; larger values share the last bin.
+    /// Builds a histogram of `bins` bins of `bin_width`. Larger values share the last bin.
     ///
     /// # Panics
-    /// If either is zero.
+    /// If `bin_width` or `bins` is zero.
     pub fn new(bin_width: u64, bins: usize) -> Self {
         assert!(bin_width > 0 && bins > 0, "a histogram needs bins of some width");
         Self { bin_width, bins, counts: Vec::new(), total: 0, sum: 0, min: u64::MAX, max: 0 }
@@ -39,7 +39,7 @@ impl Histogram {
     /// Adds the counts of another histogram of the same shape.
     ///
     /// # Panics
-    /// If its bins are others.
+    /// If the other histogram has other bins.
     pub fn merge(&mut self, other: &Self) {
         assert_eq!((self.bin_width, self.bins), (other.bin_width, other.bins));
         self.reach(other.counts.len());
@@ -60,7 +60,7 @@ impl Histogram {
         }
     }
 
-    /// How many values were counted.
+    /// Returns how many values were counted.
     pub const fn len(&self) -> u64 {
         self.total
     }
@@ -70,34 +70,33 @@ impl Histogram {
         self.total == 0
     }
 
-    /// The smallest value.
+    /// Returns the smallest value.
     pub fn min(&self) -> Option<u64> {
         (self.total > 0).then_some(self.min)
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     pub fn max(&self) -> Option<u64> {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The sum of the values.
+    /// Returns the sum of the values.
     pub const fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The mean value.
+    /// Returns the mean value.
     pub fn mean(&self) -> Option<f64> {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// The `fraction` quantile by linear interpolation between order statistics, each known to
-    /// the width of a bin.
+    /// Returns the `fraction` quantile by linear interpolation between order statistics, each known to the width of a bin.
     pub fn percentile(&self, fraction: f64) -> Option<f64> {
         self.percentile_among(fraction, 0)
     }
 
-    /// As [`Histogram::percentile`], where `beyond` more values are larger than all that were counted; `None` if it lies among
-    /// those.
+    /// Returns the quantile as [`Histogram::percentile`] does, where `beyond` more values are larger than all counted values;
+    /// `None` if the quantile lies among the larger values.
     pub fn percentile_among(&self, fraction: f64, beyond: u64) -> Option<f64> {
         let last = (self.total + beyond).checked_sub(1)?;
         let rank = fraction * last as f64;
@@ -109,7 +108,7 @@ impl Histogram {
         Some(low + (high - low) * (rank - rank.floor()))
     }
 
-    /// The value with `rank` smaller ones, as the middle of its bin, within the exact extremes.
+    /// Returns the value with `rank` smaller ones, as the middle of its bin, within the exact extremes.
     fn order_statistic(&self, rank: u64) -> f64 {
         let mut below = 0;
         for (bin, &count) in self.counts.iter().enumerate() {

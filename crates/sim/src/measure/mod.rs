@@ -1,4 +1,4 @@
-//! What an experiment observes: histograms, percentiles, sequences, samples over time.
+//! Measurements of an experiment: histograms, percentiles, sequences, samples over time.
 
 mod batches;
 mod clusters;

@@ -1,9 +1,9 @@
-//! Whether numbered frames come out in order, once each.
+//! Checks whether numbered frames come out in order, and once each.
 
 use super::Batches;
 use std::collections::BTreeSet;
 
-/// Missing numbers remembered; the oldest are forgotten beyond this.
+/// The number of missing numbers that are remembered; beyond it the oldest are forgotten.
 const REMEMBERED: usize = 1 << 16;
 
 /// Checks a stream of consecutive numbers for reordering and duplication.
@@ -14,18 +14,18 @@ pub struct SequenceCheck {
     received: u64,
     reordered: u64,
     duplicated: u64,
-    /// Numbers that were passed over and have not come out since.
+    /// Numbers that were passed over and have not come out since, by batches.
     absent: Batches,
 }
 
 impl SequenceCheck {
-    /// A check that counts what is missing in batches of so many numbers in all.
+    /// Builds a check that counts the missing numbers in batches of `numbers` numbers in all.
     pub fn of(numbers: u64) -> Self {
         Self { absent: Batches::new(numbers), ..Self::default() }
     }
 
-    /// A frame with `number` comes out. One below the largest so far is reordered (RFC 4737); one
-    /// that came out before is duplicated.
+    /// Notes that a frame with `number` comes out. A number below the largest so far is reordered (RFC 4737); a number that came
+    /// out before is duplicated.
     #[inline]
     pub fn note(&mut self, number: u64) {
         self.received += 1;
@@ -36,7 +36,7 @@ impl SequenceCheck {
         }
     }
 
-    /// Frames come out whose numbers are `step` apart, from `first` on: as [`SequenceCheck::note`] of each.
+    /// Notes that `count` frames come out whose numbers are `step` apart, from `first` on. Equals [`SequenceCheck::note`] of each.
     #[inline]
     pub fn note_train(&mut self, first: u64, count: u32, step: u32) {
         let count = u64::from(count);
@@ -65,24 +65,24 @@ impl SequenceCheck {
         }
     }
 
-    /// Missing numbers and all numbers below `offered`, by batches.
+    /// Returns the missing numbers and all numbers below `offered`, by batches.
     pub fn missing_by_batch(&self, offered: u64) -> Vec<(u64, u64)> {
         let mut absent = self.absent.clone();
         absent.add(self.next, offered);
         absent.upto(offered)
     }
 
-    /// Frames that came out.
+    /// Returns how many frames came out.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// Frames that came out after one with a larger number.
+    /// Returns how many frames came out after a frame with a larger number.
     pub const fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// Frames that came out a second time.
+    /// Returns how many frames came out a second time.
     pub const fn duplicated(&self) -> u64 {
         self.duplicated
     }

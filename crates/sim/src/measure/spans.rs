@@ -5,19 +5,19 @@ use crate::numbers::Ordered;
 use lossylink_core::time::Duration;
 use std::io;
 
-/// So many numbers are worth another thread. Chosen, not measured.
+/// The number of spans from which on another thread is worth its cost. Chosen, not measured.
 const FEWEST: usize = 1 << 14;
 
-/// The picoseconds of a span that never ended. Every span that did comes before it.
+/// The picoseconds of a span that never ended. Every span that ended comes before it in order.
 pub const NEVER_PS: u64 = u64::MAX;
 
-/// A span in microseconds; infinite if it never ended.
+/// Returns a span in microseconds; infinite if it never ended.
 fn as_us(span_ps: u64) -> f64 {
     if span_ps == NEVER_PS { f64::INFINITY } else { Duration::from_ps(span_ps).as_us_f64() }
 }
 
-/// Spans of picoseconds, in any order. Those within 4.29 ms of the shortest take four octets each: what lies further away
-/// waited for a timer, and is rare.
+/// Spans of picoseconds, in any order. Spans within 4.29 ms of the shortest take four octets each. A longer span waited for a
+/// timer, and is rare.
 #[derive(Clone, Debug)]
 pub struct Spans {
     shortest_ps: u64,
@@ -28,18 +28,18 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Room for so many spans, none below `shortest_ps`.
+    /// Builds room for `count` spans, none below `shortest_ps`.
     pub fn new(count: usize, shortest_ps: u64) -> Self {
         Self { shortest_ps, near: Vec::with_capacity(count), far: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a span.
     pub fn add(&mut self, span_ps: u64) {
         let above = span_ps - self.shortest_ps;
         u32::try_from(above).map_or_else(|_| self.far.push(above), |above| self.near.push(above));
     }
 
-    /// Puts them in order, by all threads of the pool that this runs in.
+    /// Puts the spans in order, by all threads of the current pool.
     pub fn sort(mut self) -> SortedSpans {
         let threads = rayon::current_num_threads();
         sort(&mut self.near, threads);
@@ -48,7 +48,8 @@ impl Spans {
     }
 }
 
-/// Puts numbers in order by so many threads: each has as many of them, none of which is below those of the thread before.
+/// Puts numbers in order by `threads` threads. Each thread has an equal share of the numbers, and none of its numbers is below
+/// those of the thread before.
 fn sort<T: Ord + Send>(numbers: &mut [T], threads: usize) {
     if threads < 2 || numbers.len() < FEWEST {
         return numbers.sort_unstable();
@@ -77,7 +78,7 @@ impl Ascending for SortedSpans {
     }
 }
 
-/// Numbers of picoseconds, of which there may be more than memory has room for.
+/// Spans in picoseconds, of which there may be more than memory has room for.
 impl Ascending for Ordered {
     fn count(&self) -> u64 {
         Self::count(self)
@@ -102,7 +103,7 @@ mod tests {
         all.sort()
     }
 
-    /// Every figure, to the bit.
+    /// Returns the bits of every figure.
     fn bits(spans: &impl Ascending) -> Vec<u64> {
         let fractions: Vec<f64> = (0..=100).map(|percent| f64::from(percent) / 100.0).collect();
         let figures = Figures::of(spans, &fractions).unwrap().unwrap();

@@ -1,6 +1,6 @@
-//! Any of the links: chosen when a run starts, and switched on and off while traffic runs.
+//! Any of the protected links: chosen when a run starts, and switched on and off while traffic runs.
 //!
-//! This file is the one list of the families in the simulator: who they are, and how each is built.
+//! This file alone lists the families of protections in the simulator, and how the link of each is built.
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::inspected::Inspectable;
@@ -24,11 +24,11 @@ use lossylink_core::time::Instant;
 #[derive(Clone, Debug)]
 pub struct AnyLink<P: Payload> {
     line: Line<P>,
-    /// What it takes to switch the protection on again; only on a link that was built waiting.
+    /// The parts from which the protection is switched on again; only on a link that was built waiting.
     standby: Option<Box<Standby<P>>>,
 }
 
-/// The families, and any of them under inspection.
+/// A link of any of the families, or any of them under inspection.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
 enum Line<P: Payload> {
@@ -42,7 +42,7 @@ enum Line<P: Payload> {
     Inspected(Inspected<P, AnyLink<P>>),
 }
 
-/// Calls the same method on whichever link it is.
+/// Calls the same method on the link of whichever family `$line` holds.
 macro_rules! each {
     ($line:expr, $link:ident => $call:expr) => {
         match $line {
@@ -81,21 +81,21 @@ struct Standby<P> {
     plan: Blueprint,
     streams: Streams,
     tap: Tap<P>,
-    /// What earlier turns of the protection did, if it was on before.
+    /// The report on earlier turns of the protection, if it was on before.
     earlier: Option<Report>,
 }
 
-/// Something that is done with a link, compiled anew for each kind of it.
+/// An operation on a link, compiled anew for each type of link.
 pub trait Visit<P: Payload> {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
-    /// Does it.
+    /// Carries out the operation on `link`.
     fn visit(self, link: &mut impl ProtectedLink<P>) -> Self::Output;
 }
 
 impl<P: Payload> AnyLink<P> {
-    /// The link of `plan` with these losses; `streams` are its random streams.
+    /// Builds the link of `plan` with these losses; `streams` are its random streams.
     ///
     /// # Errors
     /// If the protection does not go with the link: one line that says why, and the mend.
@@ -103,13 +103,13 @@ impl<P: Payload> AnyLink<P> {
         Ok(Self { line: build(plan, losses, streams)?, standby: None })
     }
 
-    /// The link of `plan` without losses and without its protection.
+    /// Builds the link of `plan` without losses and without its protection.
     pub fn bare(plan: &Blueprint, streams: &Streams) -> Self {
         let (forward, reverse) = clean(streams);
         PlainLink::new(plan.direct(), forward, reverse).into()
     }
 
-    /// The link of `plan` without losses; its protection waits to be switched on.
+    /// Builds the link of `plan` without losses; its protection waits to be switched on.
     ///
     /// # Errors
     /// As [`AnyLink::new`].
@@ -124,7 +124,7 @@ impl<P: Payload> AnyLink<P> {
         Ok(link)
     }
 
-    /// Puts an unprotected link in the place of one that hands over, and keeps what that one did.
+    /// Puts an unprotected link in the place of a link that hands over, and keeps the report of the link that goes.
     fn become_plain(&mut self, now: Instant) {
         let Some(standby) = &mut self.standby else { return };
         let Some(from) = each!(&self.line, link => link.hand_over()) else { return };
@@ -140,14 +140,14 @@ impl<P: Payload> AnyLink<P> {
         self.line = Line::Plain(plain);
     }
 
-    /// Takes the state of the link at these instants; [`AnyLink::states`] gives them.
+    /// Makes the link one under inspection, which takes its state at these instants; [`AnyLink::states`] returns the states.
     #[must_use]
     pub fn inspected(self, instants: Vec<Instant>) -> Self {
         Self { line: Line::Inspected(Inspected::new(self, instants)), standby: None }
     }
 
-    /// The states of a link under inspection up to `end`, at which the run has ended, and the first instant
-    /// that lies beyond, if any; of any other link there are none.
+    /// Returns the states of a link under inspection up to `end`, at which the run has ended, and the first instant that lies
+    /// beyond, if any. Any other link has no states.
     pub fn states(&mut self, end: Instant) -> (Vec<State>, Option<Instant>) {
         match &mut self.line {
             Line::Inspected(link) => link.finish(end),
@@ -155,7 +155,7 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
-    /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
+    /// Does `visit` with the link in its own type, so that no call within asks again for the type of the link.
     pub fn visit<V: Visit<P>>(&mut self, visit: V) -> V::Output {
         each!(&mut self.line, link => visit.visit(link))
     }
@@ -293,8 +293,8 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
         each!(&mut self.line, link => link.set_tap(tap));
     }
 
-    /// A link that handed over to an unprotected one when its protection left is built anew, and takes
-    /// over from that one in turn.
+    /// Switches the protection on. A link that handed over to an unprotected link when its protection left is built anew, and
+    /// takes over from the unprotected link in turn.
     fn protect(&mut self, now: Instant, advice: Advice) {
         if let (Line::Plain(plain), Some(standby)) = (&self.line, &self.standby) {
             let from = plain.hand_over().expect("an unprotected link gives all that it has");
@@ -349,7 +349,7 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
         }
     }
 
-    /// Of a link that was on before, the present turn alone.
+    /// Returns the state of the two ends. A link whose protection was on before tells of the present turn alone.
     fn state(&mut self, now: Instant) -> Ends {
         each!(&mut self.line, link => link.state(now))
     }

@@ -6,7 +6,7 @@ use super::{Direction, Frame, LineRate, Payload, Sight, Tap, Traffic, Wire};
 use crate::kernel::Pipe;
 use lossylink_core::time::{Duration, Instant};
 
-/// The reverse direction of a link that is protected forward only; its queue has room for all that waits.
+/// The reverse direction of a link that is protected forward only. Its queue has room for all frames that wait.
 #[derive(Clone, Debug)]
 pub(super) struct Backward<P: Payload> {
     rate: LineRate,
@@ -23,7 +23,7 @@ impl<P: Payload> Backward<P> {
         Self { rate, flight, wire, busy_until: Instant::ZERO, returned, tap }
     }
 
-    /// A frame reaches the far switch on its way back.
+    /// Puts a frame that reaches the far switch on its way back.
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>) {
         let start = now.max(self.busy_until);
         self.busy_until = start + self.rate.serialisation(frame.octets);

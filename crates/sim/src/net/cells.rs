@@ -2,10 +2,10 @@
 
 /// Fraction bits of the reciprocal: exact for every size below 2^24 bytes.
 const FRACTION_BITS: u32 = 40;
-/// The largest cell for which that holds.
+/// The largest cell for which the reciprocal is exact.
 const LARGEST_EXACT: u64 = 1 << 16;
 
-/// The size of a cell, which rounds sizes up without a division when the cell is not huge.
+/// The size of a cell. Sizes are rounded up without a division when the cell is not huge.
 #[derive(Clone, Copy, Debug)]
 pub struct Cells {
     bytes: u64,
@@ -14,17 +14,17 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Cells of `bytes`.
+    /// Builds cells of `bytes`.
     ///
     /// # Panics
-    /// If they hold nothing.
+    /// If `bytes` is zero.
     pub const fn new(bytes: u64) -> Self {
         assert!(bytes > 0, "a buffer cell must hold something");
         let reciprocal = if bytes <= LARGEST_EXACT { (1_u64 << FRACTION_BITS).div_ceil(bytes) } else { 0 };
         Self { bytes, reciprocal }
     }
 
-    /// The space that `bytes` take, in bytes.
+    /// Returns the space that `bytes` take in whole cells, in bytes.
     #[inline]
     pub const fn space(self, bytes: u32) -> u64 {
         debug_assert!(bytes < 1 << 23, "no frame is that large");

@@ -4,8 +4,8 @@
 //!  offer -> [queue] -> scheme: send == wire ==> delivered
 //! ```
 //!
-//! What it sends of a frame, and what it delivers of that, is a [`Scheme`]'s to say. The unprotected link
-//! is the simplest of them.
+//! A [`Scheme`] sends each frame over the wire, and decides whether the receiver delivers the frame. The unprotected link is the
+//! simplest scheme.
 
 #[cfg(feature = "fast")]
 use super::Passage;
@@ -27,25 +27,25 @@ use lossylink_core::time::{Duration, Instant};
 /// Parameters of a direct link.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectConfig {
-    /// Line rates.
+    /// Line rates of the two directions.
     pub rates: LineRates,
-    /// Sender's dequeue to the receiver's decision, without serialisation; the same way back.
+    /// Time from the sender's dequeue to the receiver's decision, without serialisation; equal on the way back.
     pub flight: Duration,
-    /// The queue in front of the link.
+    /// The limits of the queue in front of the link.
     pub queue: QueueLimits,
 }
 
 /// How a frame crosses a direct link.
 pub trait Scheme<P: Payload> {
-    /// Whether a frame that the wire is certain to carry leaves nothing behind but the wire's counts.
+    /// Whether a frame that the wire is certain to carry changes nothing but the wire's counts.
     const SKIPS_CLEAN: bool = false;
-    /// Whether it does anything about losses.
+    /// Whether the scheme does anything about losses.
     const PROTECTS: bool = true;
 
-    /// The turn of `frame` has come at `now`: carries it over `line`, and delivers what arrived of it.
+    /// Carries `frame`, whose turn has come at `now`, over `line`, and delivers the frame if enough of it arrived.
     fn send(&mut self, now: Instant, line: &mut Line<P>, frame: Frame<P>);
 
-    /// Adds what the scheme did to the report of its link.
+    /// Adds the counts of the scheme to the report of its link.
     fn describe(&self, report: &mut Report);
 }
 
@@ -61,7 +61,7 @@ pub struct Line<P: Payload> {
 }
 
 impl<P: Payload> Line<P> {
-    /// Puts `frame` on the wire behind what is on it; true if it arrives whole. `now` is the present.
+    /// Puts `frame` on the wire behind the frames that are on it; true if the frame arrives whole. `now` is the present.
     #[inline]
     pub fn carry(&mut self, now: Instant, frame: &Frame<P>, kind: Kind) -> bool {
         let at = self.busy_until;
@@ -74,15 +74,15 @@ impl<P: Payload> Line<P> {
         arrives
     }
 
-    /// Lets the receiver hand `frame` on when it has what was last carried.
+    /// Lets the receiver hand `frame` on when the last octets that were carried have reached the receiver.
     #[inline]
     pub fn deliver(&mut self, frame: Frame<P>) {
         self.delivered.push_apart(self.busy_until + self.flight, frame);
     }
 }
 
-/// A link with the scheme `S` in its forward direction. While its queue is empty it needs no events: a
-/// frame's fate and its time of arrival are known when it is offered.
+/// A link with the scheme `S` in its forward direction. While its queue is empty the link needs no events: a frame's fate and its
+/// time of arrival are known when the frame is offered.
 #[derive(Clone, Debug)]
 pub struct DirectLink<P: Payload, S: Scheme<P>> {
     queue: FrameQueue<P>,
@@ -92,7 +92,7 @@ pub struct DirectLink<P: Payload, S: Scheme<P>> {
 }
 
 impl<P: Payload, S: Scheme<P> + Default> DirectLink<P, S> {
-    /// A link with these losses in its two directions.
+    /// Builds a link with these losses in its two directions.
     pub fn new(config: DirectConfig, forward: LossProcess, reverse: LossProcess) -> Self {
         let DirectConfig { rates, flight, queue } = config;
         let line = Line {
@@ -109,15 +109,14 @@ impl<P: Payload, S: Scheme<P> + Default> DirectLink<P, S> {
 }
 
 impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
-    /// Sends a frame at `now`, when the line is free. In line it costs a stress run a seventh more
-    /// instructions.
+    /// Sends a frame at `now`, when the line is free. Inlined, this function costs a stress run a seventh more instructions.
     #[inline(never)]
     fn send(&mut self, now: Instant, frame: Frame<P>) {
         self.line.busy_until = now;
         self.scheme.send(now, &mut self.line, frame);
     }
 
-    /// Sends what the queue holds and the line has room for at `now`; returns when the last of it was sent.
+    /// Sends the frames of the queue for which the line is free by `now`; returns when the last of them was sent.
     #[inline]
     fn serve(&mut self, now: Instant) -> Instant {
         if self.poll_timeout() <= now { self.serve_some(now) } else { Instant::ZERO }
@@ -140,9 +139,9 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
 pub struct Handover<P: Payload> {
     /// Frames that wait in front of the link.
     pub queue: FrameQueue<P>,
-    /// When the frame in service has left.
+    /// The time at which the frame in service has left.
     pub busy_until: Instant,
-    /// Its counterpart on the way back.
+    /// The time at which the frame in service on the way back has left.
     pub reverse_busy_until: Instant,
     /// The wire, its losses and its counters.
     pub forward: Wire,
@@ -150,7 +149,7 @@ pub struct Handover<P: Payload> {
     pub reverse: Wire,
     /// Frames in flight that will arrive.
     pub delivered: Trains<Frame<P>>,
-    /// Its counterpart on the way back.
+    /// Frames in flight on the way back that will arrive.
     pub returned: Pipe<Frame<P>>,
 }
 
@@ -222,10 +221,10 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         self.backward.tap = tap;
     }
 
-    /// It is on as long as it is this link; an unprotected link takes its place when it leaves.
+    /// Does nothing: the scheme is on as long as the link is in place. An unprotected link takes its place when the scheme leaves.
     fn protect(&mut self, _now: Instant, _advice: Advice) {}
 
-    /// Its ends keep nothing that would have to be waited for.
+    /// Returns true: the ends keep no frames for which the caller would have to wait.
     fn leave(&mut self, _now: Instant) -> bool {
         true
     }
@@ -245,7 +244,7 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     /// Takes over from a link whose protection has left (LG-36).
     fn take_over(&mut self, now: Instant, from: Handover<P>) {
         self.queue = from.queue;
-        // What waits in its queue does not leave in the past.
+        // A frame that waits in the queue does not leave in the past.
         self.line.busy_until = from.busy_until.max(now);
         self.backward.busy_until = from.reverse_busy_until;
         self.line.wire = from.forward;
@@ -260,7 +259,7 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         report
     }
 
-    /// Its ends keep nothing, and so have nothing to tell.
+    /// Returns an empty state but for the way back: the ends keep nothing to tell of.
     fn state(&mut self, _now: Instant) -> Ends {
         Ends { is_on: S::PROTECTS, reverse: *self.backward.traffic(), ..Ends::default() }
     }

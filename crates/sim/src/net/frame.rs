@@ -1,4 +1,4 @@
-//! A frame as the simulator sees it: how long it occupies a link, and what it carries.
+//! A frame as the simulator sees it: the time for which it occupies a link, and its payload.
 
 use super::Payload;
 use crate::kernel::Member;
@@ -17,8 +17,8 @@ pub const USUAL_OCTETS: u32 = 1538;
 /// Octets of the Ethernet header.
 pub const ETHERNET_OCTETS: u32 = 14;
 
-/// The explicit congestion notification field of a packet (RFC 3168). As wide as its neighbour in
-/// a [`Frame`], because a frame without padding is copied in whole words.
+/// The explicit congestion notification field of a packet (RFC 3168). The field is as wide as its neighbour in a [`Frame`],
+/// because a frame without padding is copied in whole words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Ecn {
@@ -38,24 +38,23 @@ pub struct Frame<P> {
     pub octets: u32,
     /// Congestion marking.
     pub ecn: Ecn,
-    /// What the end hosts make of it.
+    /// The payload, which the end hosts read.
     pub payload: P,
 }
 
 impl<P> Frame<P> {
-    /// A frame of `frame_bytes` (Ethernet header and payload, no check sequence), padded to the
-    /// minimum size.
+    /// Builds a frame of `frame_bytes` (Ethernet header and payload, no check sequence), padded to the minimum size.
     pub const fn of_frame_bytes(frame_bytes: u32, ecn: Ecn, payload: P) -> Self {
         let octets = frame_bytes + FCS_OCTETS + GAP_OCTETS;
         Self { octets: if octets < MINIMUM_OCTETS { MINIMUM_OCTETS } else { octets }, ecn, payload }
     }
 
-    /// A frame that carries an IP packet of `ip_bytes`.
+    /// Builds a frame that carries an IP packet of `ip_bytes`.
     pub const fn of_ip_bytes(ip_bytes: u32, ecn: Ecn, payload: P) -> Self {
         Self::of_frame_bytes(ip_bytes + ETHERNET_OCTETS, ecn, payload)
     }
 
-    /// Bytes of the frame with its check sequence, without preamble and gap.
+    /// Returns the bytes of the frame with its check sequence, without preamble and gap.
     pub const fn frame_bytes_with_fcs(&self) -> u32 {
         self.octets - GAP_OCTETS
     }
@@ -83,19 +82,19 @@ pub struct LineRate {
 }
 
 impl LineRate {
-    /// The line rate `rate`.
+    /// Builds the line rate of `rate`.
     pub fn new(rate: BitRate) -> Self {
         let octet = Bytes(1) / rate;
         let is_exact = rate * octet == Bytes(1);
         Self { rate, ps_per_octet: if is_exact { octet.as_ps() } else { 0 } }
     }
 
-    /// The rate in bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bit_rate(self) -> BitRate {
         self.rate
     }
 
-    /// How long `octets` occupy the line.
+    /// Returns how long `octets` occupy the line.
     #[inline]
     pub fn serialisation(self, octets: u32) -> Duration {
         if self.ps_per_octet > 0 {
@@ -105,7 +104,7 @@ impl LineRate {
         }
     }
 
-    /// Out of the way of the rates at which nothing is divided.
+    /// Divides, for the rates at which an octet is no whole number of picoseconds; apart, so that other rates do not pay for it.
     #[cold]
     #[inline(never)]
     fn divide(self, octets: u32) -> Duration {

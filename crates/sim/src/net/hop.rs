@@ -1,4 +1,4 @@
-//! A store-and-forward hop in which nothing is decided: no event, only arithmetic.
+//! A store-and-forward hop that decides nothing: it is computed by arithmetic and has no events.
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -14,19 +14,19 @@ pub struct Hop {
     delay: Duration,
     limit: Duration,
     busy_until: Instant,
-    /// When the train that was foreseen last would have been sent.
+    /// The time at which the train that was foreseen last would have been sent.
     #[cfg(feature = "fast")]
     foreseen: Instant,
     /// The longest that a frame of the train that was foreseen last would have taken to be sent.
     #[cfg(feature = "fast")]
     foreseen_longest: Duration,
-    /// The longest that any frame took to be sent: what stood before it, and itself.
+    /// The longest that any frame took to be sent: the frames in front of it, and itself.
     longest: Duration,
     dropped: u64,
 }
 
 impl Hop {
-    /// A hop with room for `limit_bytes` that have not been serialised yet.
+    /// Builds a hop with room for `limit_bytes` that have not been serialised yet.
     pub fn new(rate: LineRate, delay: Duration, limit_bytes: u64) -> Self {
         let limit = lossylink_core::units::Bytes(limit_bytes) / rate.bit_rate();
         Self {
@@ -43,7 +43,7 @@ impl Hop {
         }
     }
 
-    /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
+    /// Returns when a frame that arrives at `now` reaches the next element; `None` if the queue is full.
     #[inline]
     pub fn pass<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         let serialised = now.max(self.busy_until) + self.rate.serialisation(frame.octets);
@@ -56,13 +56,13 @@ impl Hop {
         Some(serialised + self.delay)
     }
 
-    /// When a frame that arrives at `now` leaves, and when it reaches the next element.
+    /// Returns when a frame that arrives at `now` leaves, and when it reaches the next element.
     pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
         let start = now.max(self.busy_until);
         self.pass(now, frame).map(|arrival| (start, arrival))
     }
 
-    /// The hop before anything has passed it.
+    /// Returns the hop as it was before any frame passed.
     pub fn at_rest(&self) -> Self {
         Self {
             busy_until: Instant::ZERO,
@@ -76,32 +76,32 @@ impl Hop {
         }
     }
 
-    /// What a frame of `octets` takes that finds the port idle.
+    /// Returns the time that a frame of `octets` takes if it finds the port idle.
     pub fn time_of(&self, octets: u32) -> Duration {
         self.rate.serialisation(octets) + self.delay
     }
 
-    /// Whether its queue has room for so many octets.
+    /// Whether the queue has room for a frame of `octets`.
     pub fn has_room_for(&self, octets: u32) -> bool {
         self.rate.serialisation(octets) <= self.limit
     }
 
-    /// What a frame takes beyond its serialisation.
+    /// Returns the time that a frame takes beyond its serialisation.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// When the line has sent all that was accepted.
+    /// Returns when the line has sent all accepted frames.
     pub const fn busy_until(&self) -> Instant {
         self.busy_until
     }
 
-    /// The most octets that ever stood in the queue, with the frame that was being sent counted whole.
+    /// Returns the most octets that ever stood in the queue, with the frame that was being sent counted whole.
     pub fn high_water_bytes(&self) -> u64 {
         (self.rate.bit_rate() * self.longest).0
     }
 
-    /// Frames dropped because the queue was full.
+    /// Returns how many frames were dropped because the queue was full.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -1,7 +1,7 @@
-//! A link that is looked at: it takes the state of its two ends at chosen instants, and changes nothing.
+//! A link under inspection: the state of its two ends is taken at chosen instants, and nothing is changed.
 //!
-//! The state is read from a copy of the link once everything up to the instant has happened, and as soon as
-//! something later does. So the run goes on as if nobody had looked.
+//! The state at an instant is read from a copy of the link. The copy is taken once everything up to the instant has happened, and
+//! as soon as something later happens. So the run goes on as if nobody had looked.
 
 use super::source::{Counted, Source};
 use super::state::{Outside, State};
@@ -16,7 +16,7 @@ use lossylink_core::units::Bytes;
 use std::collections::VecDeque;
 use std::mem;
 
-/// A link that can be inspected, and is not inspected yet.
+/// A link that can be inspected, and is not under inspection yet.
 pub trait Inspectable<P: Payload>: ProtectedLink<P> + Clone {
     /// Equals [`ProtectedLink::run`]. A link that may itself be an [`Inspected`] link would wrap its sources without end.
     fn run_inspected(
@@ -37,13 +37,13 @@ pub struct Inspected<P: Payload, L> {
     offered: u64,
     /// Frames that have been delivered by the next instant.
     handed_on: u64,
-    /// Those that will be later.
+    /// Frames that will be delivered after the next instant.
     leaving: Pipe<()>,
     delivered: Trains<Frame<P>>,
 }
 
 impl<P: Payload, L: Inspectable<P>> Inspected<P, L> {
-    /// Looks at `link` at these instants, in whatever order they are given.
+    /// Puts `link` under inspection at these instants, in whatever order they are given.
     pub(super) fn new(link: L, mut instants: Vec<Instant>) -> Self {
         instants.sort_unstable();
         instants.dedup();
@@ -58,7 +58,7 @@ impl<P: Payload, L: Inspectable<P>> Inspected<P, L> {
         }
     }
 
-    /// The states up to `end`, at which the run has ended, and the first instant that lies beyond, if any.
+    /// Returns the states up to `end`, at which the run has ended, and the first instant that lies beyond, if any.
     pub(super) fn finish(&mut self, end: Instant) -> (Vec<State>, Option<Instant>) {
         while self.next() <= end && !self.next().is_never() {
             self.look();
@@ -69,18 +69,18 @@ impl<P: Payload, L: Inspectable<P>> Inspected<P, L> {
         (states, beyond.or_else(|| self.instants.front().copied()))
     }
 
-    /// The link, once no instant is to come.
+    /// Returns the link under inspection, once no instant is to come.
     #[cfg(feature = "fast")]
     pub(super) fn seen(&mut self) -> Option<&mut L> {
         self.instants.is_empty().then_some(&mut *self.link)
     }
 
-    /// The next instant; never, when all have been.
+    /// Returns the next instant; never, when all instants have passed.
     fn next(&self) -> Instant {
         self.instants.front().copied().unwrap_or(Instant::NEVER)
     }
 
-    /// Something happens at `now`: looks at what was before it.
+    /// Takes the states at the instants before `now`, at which an event is due.
     fn look_before(&mut self, now: Instant) {
         while self.next() < now {
             self.look();
@@ -111,7 +111,7 @@ impl<P: Payload, L: Inspectable<P>> Inspected<P, L> {
         self.leaving.drain_due(next, |_, ()| *handed_on += 1);
     }
 
-    /// Takes what the link delivers, and counts what is delivered by the next instant.
+    /// Takes the frames that the link delivers, and counts those that are delivered by the next instant.
     fn collect(&mut self) {
         let next = self.next();
         let Self { link, handed_on, leaving, delivered, .. } = self;
@@ -142,7 +142,8 @@ impl<P: Payload, L: Inspectable<P>> ProtectedLink<P> for Inspected<P, L> {
         self.link.poll_timeout()
     }
 
-    /// An instant behind which nothing happens any more may lie behind the end of the run.
+    /// Advances the link, and takes the states on the way. An instant after the link's last event is left, because it may lie
+    /// beyond the end of the run.
     fn advance(&mut self, until: Instant) -> Instant {
         let mut latest = Instant::ZERO;
         while self.next() < until {
@@ -245,7 +246,7 @@ impl<P: Payload, L: Inspectable<P>> ProtectedLink<P> for Inspected<P, L> {
         self.link.leave(now)
     }
 
-    /// The link within takes over from itself.
+    /// Returns nothing: the link within takes over from itself.
     fn hand_over(&self) -> Option<Handover<P>> {
         None
     }

@@ -1,4 +1,4 @@
-//! How long frames take from the encoder's entry to the decoder's exit, intact and rebuilt apart.
+//! The times that frames take from the encoder's entry to the decoder's exit, for intact and rebuilt frames apart.
 //!
 //! The published evaluation stamped packets in the switch at both ends of the protected link.
 
@@ -13,19 +13,19 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// A frame took `latency`.
+    /// Notes that a frame took `latency`.
     #[inline]
     pub(in crate::net) fn note(&mut self, latency: Duration, is_recovered: bool) {
         let delays = if is_recovered { &mut self.recovered } else { &mut self.intact };
         delays.add(latency);
     }
 
-    /// Latencies of frames that arrived intact.
+    /// Returns the latencies of frames that arrived intact.
     pub const fn intact(&self) -> &Delays {
         &self.intact
     }
 
-    /// Latencies of frames that were rebuilt.
+    /// Returns the latencies of frames that were rebuilt.
     pub const fn recovered(&self) -> &Delays {
         &self.recovered
     }

@@ -2,24 +2,24 @@
 
 use super::LineRate;
 
-/// The line rates of a link: that of the data, and that of the way back.
+/// The line rates of a link: the rate of the data, and the rate of the way back.
 #[derive(Clone, Copy, Debug)]
 pub struct LineRates {
-    /// Of the direction that the data takes, which a protection protects.
+    /// The rate of the direction that the data takes, which a protection protects.
     pub forward: LineRate,
-    /// Of the way back.
+    /// The rate of the way back.
     pub back: LineRate,
 }
 
 impl LineRates {
-    /// The slower of the two.
+    /// Returns the slower of the two rates.
     pub fn slower(self) -> LineRate {
         if self.back.bit_rate() < self.forward.bit_rate() { self.back } else { self.forward }
     }
 }
 
 impl From<LineRate> for LineRates {
-    /// A link whose directions are equally fast.
+    /// Builds the rates of a link whose directions are equally fast.
     fn from(rate: LineRate) -> Self {
         Self { forward: rate, back: rate }
     }

@@ -1,26 +1,26 @@
-//! Which frames a queue marks as they leave it: all behind a threshold, or more the deeper it is.
+//! The rules by which a queue marks frames as they leave: all frames behind a threshold, or more frames the deeper the queue is.
 
 use crate::ConfigError;
 use lossylink_core::probability::Probability;
 use lossylink_core::rng::Stream;
 
-/// Marking whose chance rises with the depth, as DCQCN wants it (RDMA-35): none up
-/// to `from_bytes`, rising to `most` at `full_bytes`, and every frame beyond.
+/// Marking whose chance rises with the depth of the queue, as DCQCN wants it (RDMA-35). No frame is marked up to `from_bytes`.
+/// From there the chance rises to `most` at `full_bytes`. Every frame beyond is marked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
-    /// Depth up to which nothing is marked, Kmin.
+    /// Depth up to which no frame is marked, Kmin.
     pub from_bytes: u64,
-    /// Depth beyond which everything is marked, Kmax.
+    /// Depth beyond which every frame is marked, Kmax.
     pub full_bytes: u64,
-    /// Chance at `full_bytes`, Pmax.
+    /// Chance of a mark at `full_bytes`, Pmax.
     pub most: f64,
 }
 
 impl Red {
-    /// The published switch's: 1250 and 3000 cells of 80 B, at most 0.2.
+    /// The marking of the published switch: 1250 and 3000 cells of 80 B, a chance of at most 0.2.
     pub const PUBLISHED: Self = Self { from_bytes: 100_000, full_bytes: 240_000, most: 0.2 };
 
-    /// Marking that starts at `from_bytes` and reaches the chance `most` at `full_bytes`.
+    /// Builds marking that starts at `from_bytes` and reaches the chance `most` at `full_bytes`.
     ///
     /// # Errors
     /// If the depths are in the wrong order, or `most` is no chance.
@@ -38,7 +38,7 @@ impl Red {
         Ok(Self { from_bytes, full_bytes, most })
     }
 
-    /// The chance of a mark at a depth.
+    /// Returns the chance of a mark at a depth of the queue.
     pub fn chance(&self, depth_bytes: u64) -> f64 {
         if depth_bytes <= self.from_bytes {
             0.0
@@ -64,17 +64,17 @@ enum Rule {
 }
 
 impl Marker {
-    /// Marks every frame that leaves at least `bytes` behind.
+    /// Builds a rule that marks every frame that leaves at least `bytes` behind in the queue.
     pub const fn threshold(bytes: u64) -> Self {
         Self { rule: Rule::Threshold(bytes) }
     }
 
-    /// Marks by `red`, drawing from a stream of the queue's own.
+    /// Builds a rule that marks by `red`, and draws from the queue's own stream.
     pub const fn red(red: Red, rng: Stream) -> Self {
         Self { rule: Rule::Red(red, rng) }
     }
 
-    /// No frame is marked that leaves less than this behind.
+    /// Returns the depth from which frames are marked: no frame is marked that leaves fewer bytes behind in the queue.
     #[inline]
     pub const fn marks_from(&self) -> u64 {
         match &self.rule {
@@ -83,7 +83,7 @@ impl Marker {
         }
     }
 
-    /// Whether a frame that leaves `depth_bytes` behind is marked.
+    /// Whether a frame that leaves `depth_bytes` behind in the queue is marked.
     #[inline]
     pub fn marks(&mut self, depth_bytes: u64) -> bool {
         match &mut self.rule {

@@ -1,19 +1,19 @@
-//! A meter in front of an encoder: a virtual queue that is served at the rate the link can give.
+//! A meter in front of an encoder: a virtual queue that is served at the rate that the link can give.
 //!
-//! What the encoder makes of a frame is charged, its parity included, so the meter lets in just
-//! what the link can carry: for equal frames a share of k / (k + h) of the line rate. Drops and
-//! marks then reach the end hosts, who slow down, before parity and data fight for the real queue.
+//! The meter charges all octets that the encoder sends for a frame, its parity included. So the meter lets in exactly the load
+//! that the link can carry: for equal frames a share of k / (k + h) of the line rate. Drops and marks then reach the end hosts,
+//! which slow down before parity and data fight for the real queue.
 
 use super::{Ecn, LineRate};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
 
-/// What a meter does to frames beyond its rate.
+/// The action of a meter on frames beyond its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterAction {
-    /// Drops them.
+    /// Drops the frames.
     Police,
-    /// Marks those that can be marked, from the threshold on; drops the others at the burst size.
+    /// Marks capable frames from the threshold on; drops other frames at the burst size.
     Mark {
         /// Bytes in the virtual queue from which capable frames are marked.
         threshold: Bytes,
@@ -27,19 +27,19 @@ pub struct MeterOptions {
     pub rate: BitRate,
     /// Bytes that the virtual queue may hold.
     pub burst: Bytes,
-    /// What happens to what exceeds the rate.
+    /// The action on frames that exceed the rate.
     pub action: MeterAction,
 }
 
-/// Bytes that a meter lets wait, as a share of the room in the queue behind it: what is beyond a
-/// tenth would only be delay (assumed; a switch's operator chooses it).
+/// Bytes that a meter lets wait, as a share of the room in the queue behind the meter. More than a tenth would only be delay
+/// (assumed; a switch's operator chooses it).
 const BURST_SHARE: u64 = 10;
-/// Where it begins to mark, as a share of that burst (assumed).
+/// Bytes from which a meter marks, as a share of the burst (assumed).
 const THRESHOLD_SHARE: u64 = 2;
 
 impl MeterOptions {
-    /// A meter at the line rate in front of a queue of `queue` bytes; it marks if `marks`, else
-    /// drops.
+    /// Returns a meter at the line rate in front of a queue of `queue` bytes. The meter marks frames if `marks`, and drops them
+    /// otherwise.
     pub const fn usual(rate: BitRate, queue: Bytes, marks: bool) -> Self {
         let burst = Bytes(queue.0 / BURST_SHARE);
         let threshold = Bytes(burst.0 / THRESHOLD_SHARE);
@@ -54,14 +54,14 @@ pub struct Meter {
     rate: LineRate,
     burst: Duration,
     threshold: Duration,
-    /// When the virtual queue will be empty.
+    /// The time at which the virtual queue will be empty.
     empty_at: Instant,
     dropped: u64,
     marked: u64,
 }
 
 impl Meter {
-    /// A meter whose virtual queue is empty.
+    /// Builds a meter whose virtual queue is empty.
     pub fn new(options: MeterOptions) -> Self {
         let threshold = match options.action {
             MeterAction::Police => Duration::MAX,
@@ -77,7 +77,7 @@ impl Meter {
         }
     }
 
-    /// A frame arrives: its congestion marking from here on, or `None` when it is dropped.
+    /// Admits a frame that arrives: returns its congestion marking from here on, or `None` when the frame is dropped.
     #[inline]
     pub fn admit(&mut self, now: Instant, ecn: Ecn) -> Option<Ecn> {
         let level = self.empty_at.saturating_since(now);
@@ -92,18 +92,18 @@ impl Meter {
         Some(ecn)
     }
 
-    /// Charges `octets` that the encoder puts out.
+    /// Charges `octets` that the encoder sends.
     #[inline]
     pub fn charge(&mut self, now: Instant, octets: u32) {
         self.empty_at = self.empty_at.max(now) + self.rate.serialisation(octets);
     }
 
-    /// Frames dropped.
+    /// Returns how many frames were dropped.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Frames marked.
+    /// Returns how many frames were marked.
     pub const fn marked(&self) -> u64 {
         self.marked
     }
@@ -119,7 +119,7 @@ mod tests {
         Meter::new(MeterOptions { rate: BitRate::from_gbps(10), burst: Bytes(3 * 1538), action })
     }
 
-    /// Frames admitted of `count` that come `gap_ns` apart.
+    /// Counts the frames that are admitted of `count` frames that come `gap_ns` apart.
     fn admitted(meter: &mut Meter, count: u64, gap_ns: u64) -> u64 {
         let frames = (0..count).map(|n| Instant::ZERO + Duration::from_ns(n * gap_ns));
         let admit = |now| {
@@ -132,7 +132,7 @@ mod tests {
         frames.map(admit).filter(|&admitted| admitted).count() as u64
     }
 
-    // FEC-22: below the rate nothing is dropped; above it, what exceeds the rate and the burst.
+    // FEC-22: below the rate no frame is dropped; above it, the frames that exceed the rate and the burst.
     #[test]
     fn a_policer_passes_its_rate_and_a_burst() {
         // A frame of 1538 octets lasts 1230.4 ns at 10 Gb/s.

@@ -1,15 +1,15 @@
-//! What a frame carries, as far as the network looks into it.
+//! The payload of a frame, as far as the network looks into it.
 
-/// What a frame carries: the network asks how it goes on from one frame of a train to the next, and nothing else.
+/// The payload of a frame. The network asks how the payload goes on from one frame of a train to the next, and nothing else.
 pub trait Payload: Copy + Default {
-    /// How far the number of `next` is beyond this one's, which is the first of `count` in a train, if they differ in nothing
-    /// else; `None` if they do.
+    /// Returns how far the number of `next` is beyond the number of this payload, which is the first of `count` in a train.
+    /// `None` if the two payloads differ in anything else.
     fn distance(&self, _next: &Self, _count: u32) -> Option<u32> {
         None
     }
 
-    /// Turns it into the one `count` places behind it in a train in which the number of each is `step` beyond that of the one
-    /// before, and which is the same in all else.
+    /// Turns the payload into the one `count` places behind it in a train. In the train the number of each payload is `step`
+    /// beyond the number of the payload before, and all else is equal.
     fn follow(&mut self, _count: u32, _step: u32) {
         unreachable!("what is at a distance from nothing is never followed");
     }

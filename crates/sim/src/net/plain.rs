@@ -1,4 +1,4 @@
-//! A link without protection: the passthrough engine between the same queue and wire.
+//! A link without protection: the passthrough engine between a queue and a wire.
 
 use super::direct::{DirectLink, Line, Scheme};
 use super::wire::Kind;
@@ -9,7 +9,7 @@ use lossylink_core::time::Instant;
 /// An unprotected link.
 pub type PlainLink<P> = DirectLink<P, Unprotected>;
 
-/// Every frame once, as it came.
+/// The scheme that sends every frame once, as it came.
 #[derive(Clone, Debug, Default)]
 pub struct Unprotected {
     engine: Passthrough,
@@ -27,6 +27,6 @@ impl<P: Payload> Scheme<P> for Unprotected {
         }
     }
 
-    /// It does nothing that the wire and the queue do not count.
+    /// Adds nothing: the wire and the queue count everything that an unprotected link does.
     fn describe(&self, _report: &mut Report) {}
 }

@@ -11,24 +11,24 @@ use lossylink_core::time::Instant;
 /// Limits of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
-    /// Bytes, in whole cells, that the queue may hold; a frame that does not fit is dropped.
+    /// Bytes, in whole cells, that the queue may hold. A frame that does not fit is dropped.
     pub limit_bytes: u64,
     /// Depth at dequeue, in bytes behind the frame, from which a capable frame is marked.
     pub ecn_threshold_bytes: u64,
-    /// Allocation unit.
+    /// Cells in which buffer memory is given out.
     pub cells: Cells,
     /// Bytes that the switch adds to every frame in its buffer.
     pub header_bytes: u32,
 }
 
 impl QueueLimits {
-    /// Buffer space of a frame of `octets` on the wire.
+    /// Returns the buffer space of a frame of `octets` on the wire.
     #[inline]
     pub const fn space(&self, octets: u32) -> u64 {
         self.cells.space(octets - GAP_OCTETS + self.header_bytes)
     }
 
-    /// Frames of `octets` on the wire for which there is room.
+    /// Returns how many frames of `octets` on the wire the queue has room for.
     pub fn frames(&self, octets: u32) -> usize {
         usize::try_from(self.limit_bytes / self.space(octets)).unwrap_or(usize::MAX)
     }
@@ -39,15 +39,15 @@ impl QueueLimits {
 pub struct FrameQueue<P: Payload> {
     limits: QueueLimits,
     marker: Marker,
-    /// Those that wait: such as follow each other are one entry, of which the times mean nothing.
+    /// The frames that wait. Frames that follow each other are one entry, whose times mean nothing.
     frames: Ring<(Train, Frame<P>)>,
-    /// How many frames wait.
+    /// The number of frames that wait.
     waiting: usize,
     /// The octets of all frames that wait, if they are of one size.
     octets: Option<u32>,
-    /// How many of them can be marked.
+    /// The number of waiting frames that can be marked.
     capable: usize,
-    /// When frames leave that are sure to, and the space that each holds until then.
+    /// The times at which frames leave that are sure to leave, and the space that each holds until then.
     leaving: Ring<(Train, u64)>,
     bytes: u64,
     high_water_bytes: u64,
@@ -56,7 +56,7 @@ pub struct FrameQueue<P: Payload> {
 }
 
 impl<P: Payload> FrameQueue<P> {
-    /// An empty queue.
+    /// Builds an empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         let marker = Marker::threshold(limits.ecn_threshold_bytes);
         Self {
@@ -79,18 +79,18 @@ impl<P: Payload> FrameQueue<P> {
         self.marker = marker;
     }
 
-    /// From now on takes in whatever comes: the source of the frames is the queue.
+    /// Lifts the limit of the queue, which from now on takes in every frame: the source of the frames is the queue.
     pub const fn lift_limit(&mut self) {
         self.limits.limit_bytes = u64::MAX;
     }
 
-    /// Buffer space of a frame of `octets` on the wire.
+    /// Returns the buffer space of a frame of `octets` on the wire.
     #[inline]
     fn space(&self, octets: u32) -> u64 {
         self.limits.space(octets)
     }
 
-    /// Takes a frame in, or drops it; false when dropped.
+    /// Takes a frame in, or drops it. Returns false when the frame is dropped.
     #[inline]
     pub fn offer(&mut self, frame: Frame<P>) -> bool {
         let has_room = self.occupy(self.space(frame.octets));
@@ -100,7 +100,7 @@ impl<P: Payload> FrameQueue<P> {
         has_room
     }
 
-    /// Frames wait from now on, `frame` and those that follow it.
+    /// Makes `frame`, and the frames that follow it in `train`, wait from now on.
     #[inline]
     fn wait(&mut self, train: Train, frame: Frame<P>) {
         self.octets = if self.waiting == 0 {
@@ -120,7 +120,7 @@ impl<P: Payload> FrameQueue<P> {
         }
     }
 
-    /// Takes out `count` of the first frames that follow each other.
+    /// Takes out the first `count` of the frames that follow each other at the front.
     #[inline]
     fn skip(&mut self, count: u32) {
         let Some((train, frame)) = self.frames.front_mut() else { return };
@@ -163,7 +163,7 @@ impl<P: Payload> FrameQueue<P> {
         true
     }
 
-    /// Takes the first frame out, marked if what it leaves behind is deep enough.
+    /// Takes the first frame out, marked if the queue behind it is deep enough.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Frame<P>> {
         if self.is_empty() {
@@ -187,39 +187,39 @@ impl<P: Payload> FrameQueue<P> {
         }
     }
 
-    /// How many frames wait to be polled.
+    /// Returns how many frames wait to be polled.
     #[inline]
     pub const fn len(&self) -> usize {
         self.waiting
     }
 
-    /// Whether none waits.
+    /// Whether no frame waits.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Buffer space in use.
+    /// Returns the buffer space in use.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The most buffer space that was ever in use.
+    /// Returns the most buffer space that was ever in use.
     pub const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
     }
 
-    /// Forgets how full the queue has been: from now on the high-water mark counts afresh.
+    /// Resets the high-water mark to the present depth of the queue.
     pub const fn reset_high_water(&mut self) {
         self.high_water_bytes = self.bytes;
     }
 
-    /// Frames dropped because the queue was full.
+    /// Returns how many frames were dropped because the queue was full.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Frames marked.
+    /// Returns how many frames were marked.
     pub const fn marked(&self) -> u64 {
         self.marked
     }

@@ -1,31 +1,31 @@
-//! What a protection did, told to whoever does not know which one it is.
+//! The report of a protection, for readers who do not know which protection it is.
 
 use super::FrameQueue;
 use crate::net::Payload;
 
-/// What a protected link has done so far.
+/// The counts and figures of a protected link so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Data frames that the wire lost and the protection brought back.
     pub recovered: u64,
-    /// Data frames that it gave up.
+    /// Data frames that the protection gave up.
     pub given_up: u64,
-    /// Data frames that the wire lost and of which nothing is decided yet.
+    /// Data frames that the wire lost and whose fate is not decided yet.
     pub undecided: u64,
-    /// What did not get beyond the sending switch.
+    /// Frames that did not get beyond the sending switch.
     pub egress: EgressCounters,
-    /// Data frames that had entered the protection when the queue behind it had no room for them: they
-    /// were never on the wire, and may come back all the same.
+    /// Data frames that had entered the protection when the queue behind it had no room for them. These frames were never on the
+    /// wire, and may come back all the same.
     pub dropped_within: u64,
     /// The most bytes that were ever in the buffer of the sending end.
     pub tx_buffer_max_bytes: u64,
     /// The most bytes that were ever in the buffer of the receiving end.
     pub rx_buffer_max_bytes: u64,
-    /// What else the protection counts, in its own words; the names are keys of rows.
+    /// Further counts and measurements of the protection; their names are keys of rows.
     pub figures: Vec<Figure>,
 }
 
-/// Frames that did not get beyond the sending switch, and those that it marked.
+/// Frames that did not get beyond the sending switch, and frames that the sending switch marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EgressCounters {
     /// Frames dropped by the meter.
@@ -38,60 +38,59 @@ pub struct EgressCounters {
     pub parity_dropped: u64,
 }
 
-/// One thing that a protection counts or measures.
+/// One count or measurement of a protection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name: the key of a row, as in `docs/data-dictionary.md`.
+    /// The name of the figure: the key of a row, as in `docs/data-dictionary.md`.
     pub name: &'static str,
-    /// What it is by now.
+    /// The value of the figure so far.
     pub value: Value,
-    /// What it means, in one line.
+    /// The meaning of the figure, in one line.
     pub about: &'static str,
 }
 
-/// A figure's value, and what becomes of it when a protection was on more than once.
+/// The value of a figure, and the rule that joins values when a protection was on more than once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Events: those of all turns add up.
+    /// A number of events: the numbers of all turns add up.
     Count(u64),
-    /// What is set: the last turn's holds.
+    /// A setting: the setting of the last turn holds.
     Setting(u64),
-    /// What is measured, in the unit of the name; `None` while there is nothing to measure. The last
-    /// turn's holds.
+    /// A measurement, in the unit of the name; `None` while there is nothing to measure. The measurement of the last turn holds.
     Measure(Option<f64>),
 }
 
 impl Figure {
-    /// A count of events.
+    /// Builds a count of events.
     pub const fn count(name: &'static str, count: u64, about: &'static str) -> Self {
         Self { name, value: Value::Count(count), about }
     }
 
-    /// A setting.
+    /// Builds a setting.
     pub const fn setting(name: &'static str, setting: u64, about: &'static str) -> Self {
         Self { name, value: Value::Setting(setting), about }
     }
 
-    /// A measurement.
+    /// Builds a measurement.
     pub const fn measure(name: &'static str, measure: Option<f64>, about: &'static str) -> Self {
         Self { name, value: Value::Measure(measure), about }
     }
 }
 
 impl EgressCounters {
-    /// Those of a link that has no meter and no parity in front of `queue`.
+    /// Returns the counters of a link that has no meter and no parity in front of `queue`.
     pub fn of<P: Payload>(queue: &FrameQueue<P>) -> Self {
         Self { data_dropped: queue.dropped(), ..Self::default() }
     }
 }
 
 impl Report {
-    /// The value called `name`, if the protection has it.
+    /// Returns the value called `name`, if the protection has it.
     pub fn figure(&self, name: &str) -> Option<Value> {
         self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
 
-    /// The count or the setting called `name`, if the protection has it.
+    /// Returns the count or the setting called `name`, if the protection has it.
     pub fn count(&self, name: &str) -> Option<u64> {
         match self.figure(name)? {
             Value::Count(count) | Value::Setting(count) => Some(count),
@@ -99,8 +98,8 @@ impl Report {
         }
     }
 
-    /// This report with what an earlier turn of the protection did. The queue in front of the link, and the
-    /// frames of which nothing is decided, went from turn to turn: the last one's figures hold.
+    /// Adds the report on an earlier turn of the protection to this report. The queue in front of the link went from turn to
+    /// turn, and so did the frames whose fate is not decided: for them the figures of the last turn hold.
     #[must_use]
     pub fn after(mut self, earlier: &Self) -> Self {
         let Self {

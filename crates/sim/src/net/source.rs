@@ -1,4 +1,4 @@
-//! Where the frames of one direction of a link come from.
+//! Sources of the frames of one direction of a link.
 
 use super::{Ecn, Frame, Payload};
 #[cfg(feature = "fast")]
@@ -8,36 +8,36 @@ use crate::kernel::Trains;
 use lossylink_core::time::Duration;
 use lossylink_core::time::Instant;
 
-/// Frames that are worth a look at them together.
+/// The number of frames from which on a look at them together is worth its cost.
 #[cfg(feature = "fast")]
 pub const MANY: u32 = 4;
 
 /// Frames that come to a link, each at its time.
 pub trait Source<P> {
-    /// When the next frame may come while `backlog` frames wait at the link; never, if none does.
+    /// Returns when the next frame may come while `backlog` frames wait at the link; never, if no frame comes.
     fn poll_timeout(&self, backlog: usize) -> Instant;
 
-    /// Whether it is room at the link that lets the next frame come, which is then due at once.
+    /// Whether the next frame comes as soon as the link has room, and is then due at once.
     #[inline(always)]
     fn waits_for_room(&self) -> bool {
         false
     }
 
-    /// The time of the next frame has come, and `backlog` frames wait at the link: hands it to `offer`, if it comes.
+    /// Hands the next frame to `offer`, if it comes. The time of the frame has come, and `backlog` frames wait at the link.
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>));
 
     // --- Trains, for the fast half alone. The defaults are right for any source.
 
-    /// Whether by `until` enough frames come to be worth a look at them together.
+    /// Whether enough frames come by `until` to be worth a look at them together.
     #[cfg(feature = "fast")]
     #[inline(always)]
     fn brings_many(&self, _until: Instant) -> bool {
         false
     }
 
-    /// A train of frames that come one after another up to and including `until`, and the first of them: the first finds `backlog`
-    /// frames waiting, and frames like it leave so far `apart` from then on, as long as any waits. `None` if the first does not
-    /// come, or not by then.
+    /// Returns a train of frames that come one after another up to and including `until`, and the first frame. The first frame
+    /// finds `backlog` frames waiting. Frames like it leave `apart` from then on, as long as any frame waits. `None` if the first
+    /// frame does not come, or not by `until`.
     #[cfg(feature = "fast")]
     #[inline(always)]
     fn train(
@@ -49,7 +49,7 @@ pub trait Source<P> {
         None
     }
 
-    /// The first `count` frames of such a train are taken.
+    /// Takes the first `count` frames of a train that [`Source::train`] returned.
     #[cfg(feature = "fast")]
     #[inline(always)]
     fn skip(&mut self, _count: u32) {}
@@ -91,7 +91,7 @@ impl<P: Payload> Source<P> for Trains<Frame<P>> {
     }
 }
 
-/// Nothing comes.
+/// A source without frames.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFrames;
 
@@ -105,7 +105,7 @@ impl<P> Source<P> for NoFrames {
     fn take(&mut self, _backlog: usize, _offer: impl FnOnce(Instant, Frame<P>)) {}
 }
 
-/// A source that is counted.
+/// A source whose frames are counted.
 #[derive(Debug)]
 pub(super) struct Counted<'a, S> {
     source: &'a mut S,
@@ -160,14 +160,14 @@ impl<P, S: Source<P>> Source<P> for Counted<'_, S> {
 /// Frames that a saturated source keeps waiting: one is in service, one is next.
 pub const SATURATED_BACKLOG: usize = 2;
 
-/// Numbered frames of one size that fill what room there is, as long as there are any.
+/// A source of numbered frames of one size that fill the room at the link, as long as any frames are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Saturated {
-    /// Size of each, Ethernet header included and check sequence not.
+    /// Size of each frame, Ethernet header included and check sequence not.
     pub frame_bytes: u32,
-    /// How many have come.
+    /// The number of frames that have come.
     pub offered: u64,
-    /// How many there are.
+    /// The number of frames in all.
     pub packets: u64,
 }
 
@@ -222,8 +222,8 @@ pub(in crate::net) mod filling {
     use crate::net::ProtectedLink;
     use lossylink_core::time::Instant;
 
-    /// Lets happen what happens up to and including `until`, and fills what room there is after each event; says when the
-    /// last of it happened.
+    /// Runs everything that happens up to and including `until`, and fills the room at the link after each event. Returns when
+    /// the last event happened.
     pub(in crate::net) fn step_filling(
         link: &mut impl ProtectedLink<u64>,
         source: &mut Saturated,

@@ -1,34 +1,33 @@
-//! What the two ends of a link are about at one instant, as a live guard reports it.
+//! The state of the two ends of a link at one instant, as a live guard reports it.
 //!
-//! Names and texts are the core's, so that simulator and live data plane tell the same thing by the same name.
-//! Left out is what no switch of the simulator has: hellos and sessions, a pool of memory, tags.
+//! Names and texts are the core's, so that simulator and live data plane tell equal things by equal names. The state leaves out
+//! everything that no switch of the simulator has: hellos and sessions, a pool of memory, tags.
 
 use super::Traffic;
 use lossylink_core::engine::report::{Group, Passed, Queued};
 use lossylink_core::time::Instant;
 
-/// What a link tells of its ends.
+/// The state of the two ends of a link, as the link tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// Whether the frames that leave now are protected.
+    /// Whether frames that leave at this instant are protected.
     pub is_on: bool,
-    /// The sending end, in groups.
+    /// The state of the sending end, in groups.
     pub near: Vec<Group>,
-    /// The receiving end, in groups.
+    /// The state of the receiving end, in groups.
     pub far: Vec<Group>,
-    /// Whole frames on their way to the receiving end's decision; `None` if each of them is delivered, at that
-    /// time.
+    /// Whole frames on their way to the receiving end's decision. `None` if each of them is delivered at the time of the decision.
     pub in_flight: Option<u64>,
-    /// What went over the way back.
+    /// Counts of frames and octets on the way back.
     pub reverse: Traffic,
 }
 
 /// Frames of one direction of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// Frames that began to be sent.
+    /// Frames that began to be sent, of every kind.
     pub offered: u64,
-    /// Frames of them that were corrupted.
+    /// Frames among them that were corrupted.
     pub lost: u64,
 }
 
@@ -38,36 +37,36 @@ impl From<&Traffic> for Carried {
     }
 }
 
-/// A link and its ends at one instant, when everything up to and including it has happened.
+/// The state of a link and its ends at one instant, when everything up to and including the instant has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// When.
+    /// The instant of the state.
     pub at: Instant,
-    /// Whether the frames that leave now are protected.
+    /// Whether frames that leave at this instant are protected.
     pub is_on: bool,
-    /// The near switch: a group without a name, and those of the sending end.
+    /// The state of the near switch: a group without a name, and the groups of the sending end.
     pub near: Vec<Group>,
-    /// The far switch likewise.
+    /// The state of the far switch: a group without a name, and the groups of the receiving end.
     pub far: Vec<Group>,
-    /// The direction of the data.
+    /// Frames on the wire in the direction of the data.
     pub forward: Carried,
-    /// The way back.
+    /// Frames on the wire on the way back.
     pub reverse: Carried,
 }
 
-/// What a look from outside adds to what the ends tell.
+/// Counts that are taken outside of the link and added to the state of its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outside {
     /// Frames that came to the near switch.
     pub(super) offered: u64,
-    /// Frames that the far switch has handed on, and those that it is sure to.
+    /// Frames that the far switch has handed on, and frames that it is sure to hand on.
     pub(super) delivered: u64,
     pub(super) to_be_delivered: u64,
     pub(super) queued: Queued,
 }
 
 impl State {
-    /// Puts together what `ends` tell at `at`, what the wire carried and what passed outside.
+    /// Builds the state at `at` from the state of the ends, the counts of the wire and the counts taken outside.
     pub(super) fn new(at: Instant, ends: Ends, traffic: &Traffic, outside: &Outside) -> Self {
         let in_flight = ends.in_flight.unwrap_or(outside.to_be_delivered);
         let near = Passed {

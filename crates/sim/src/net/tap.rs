@@ -1,8 +1,8 @@
-//! Taps: whoever looks at frames as they set out on a hop, without touching them.
+//! Taps: whoever taps a hop sees the frames as they set out on it, and does not touch them.
 //!
-//! A frame that nobody looks at costs one comparison, too little to be measured. A world generic
-//! over its tap would save it and have two copies of everything: the compiler then no longer folds
-//! in what both share, which was measured to cost 10 % of a stress run.
+//! A frame that nobody looks at costs one comparison, too little to be measured. A world generic over its tap would save the
+//! comparison and have two copies of everything. The compiler then no longer folds in what both copies share, which was measured
+//! to cost 10 % of a stress run.
 
 use super::Frame;
 use lossylink_core::time::Instant;
@@ -10,12 +10,12 @@ use lossylink_core::wire::ethernet::EtherType;
 use std::fmt;
 use std::rc::Rc;
 
-/// Which way a frame goes.
+/// The direction of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// As the data: from the near host to the far one.
+    /// The direction of the data: from the near host to the far one.
     Forward,
-    /// As the acknowledgements.
+    /// The direction of the acknowledgements.
     Backward,
 }
 
@@ -33,7 +33,7 @@ pub enum LegName {
 }
 
 impl LegName {
-    /// Which way its frames go.
+    /// Returns the direction of the frames on this leg.
     pub const fn direction(self) -> Direction {
         match self {
             Self::ToLink | Self::ToFar => Direction::Forward,
@@ -42,7 +42,7 @@ impl LegName {
     }
 }
 
-/// What is on the wire; frames of the hosts are as the hosts made them.
+/// The content of a frame on the wire. Frames of the hosts are as the hosts made them.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<P> {
     /// A frame of the hosts without any header of the protection.
@@ -51,45 +51,45 @@ pub enum Content<P> {
     Behind(Headers, Frame<P>),
     /// A frame of the protection itself, from switch to switch.
     Own {
-        /// All that it says.
+        /// The headers, which are all that the frame says.
         headers: Headers,
-        /// Whom it is for: the other switch, or whoever is at the other end.
+        /// The receiver of the frame: the other switch, or whoever is at the other end.
         to: Neighbour,
-        /// Octets on the wire; what the headers do not fill is zeros.
+        /// Octets on the wire; octets that the headers do not fill are zeros.
         octets: u32,
     },
 }
 
-/// Whom a frame of the protection is for.
+/// The neighbour that a frame of the protection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbour {
     /// The switch at the other end, by its address.
     Switch,
-    /// Whoever is there: the group address of MAC control.
+    /// Whichever station is at the other end: the group address of MAC control.
     Anyone,
 }
 
 /// Room for the longest headers: a pause frame's 20 octets.
 const HEADERS_MAX: usize = 20;
 
-/// What a protection writes between Ethernet's addresses and what it carries.
+/// The headers that a protection writes between Ethernet's addresses and the frame that they carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Announces them.
+    /// The EtherType that announces the headers.
     pub ethertype: EtherType,
     octets: [u8; HEADERS_MAX],
     length: u8,
 }
 
 impl Headers {
-    /// The headers that `emit` writes into a buffer of zeros; it returns their length.
+    /// Builds the headers that `emit` writes into a buffer of zeros; `emit` returns their length.
     pub fn new(ethertype: EtherType, emit: impl FnOnce(&mut [u8]) -> usize) -> Self {
         let mut octets = [0; HEADERS_MAX];
         let length = emit(&mut octets);
         Self { ethertype, octets, length: length as u8 }
     }
 
-    /// The octets behind the EtherType.
+    /// Returns the octets behind the EtherType.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.length)]
     }
@@ -98,48 +98,47 @@ impl Headers {
 /// A frame that sets out on a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<P> {
-    /// When its first bit is on the wire; not before the present.
+    /// The time at which the first bit of the frame is on the wire; not before the present.
     pub at: Instant,
-    /// Which way it goes.
+    /// The direction of the frame.
     pub direction: Direction,
-    /// Whether it will arrive whole.
+    /// Whether the frame will arrive whole.
     pub arrives: bool,
-    /// What it is.
+    /// The content of the frame.
     pub content: Content<P>,
 }
 
-/// Whoever looks at frames that carry `P`.
+/// An observer of frames that carry `P`.
 pub trait Watch<P> {
-    /// A frame sets out on the protected link; `now` is the present.
+    /// Sees a frame that sets out on the protected link; `now` is the present.
     fn see_on_link(&self, now: Instant, sight: Sight<P>);
 
-    /// Which hop of `leg` is looked at, if any.
+    /// Returns which hop of `leg` is looked at, if any.
     fn watched_hop(&self, leg: LegName) -> Option<usize>;
 
-    /// A frame sets out on the watched hop of a leg; `now` is the present.
+    /// Sees a frame that sets out on the watched hop of a leg; `now` is the present.
     fn see_on_hop(&self, now: Instant, sight: Sight<P>);
 
-    /// The frames to come belong to the flow with this number.
+    /// Announces that the frames to come belong to the flow with this number.
     fn begin_flow(&self, number: u64);
 }
 
-/// Where somebody may look at frames that carry `P`; by default nobody does. Clones are the same
-/// tap.
+/// A place where an observer may look at frames that carry `P`; by default no observer does. Clones are the same tap.
 #[derive(Clone)]
 pub struct Tap<P>(Option<Rc<dyn Watch<P>>>);
 
 impl<P> Tap<P> {
-    /// A tap at which `watch` looks.
+    /// Builds a tap at which `watch` looks.
     pub fn new(watch: Rc<dyn Watch<P>>) -> Self {
         Self(Some(watch))
     }
 
-    /// Whether somebody looks.
+    /// Whether an observer looks.
     pub const fn is_open(&self) -> bool {
         self.0.is_some()
     }
 
-    /// A frame sets out on the protected link; what there is to see is made only if somebody looks.
+    /// Shows a frame that sets out on the protected link. The sight is made only if an observer looks.
     #[inline]
     pub fn see_on_link(&self, now: Instant, sight: impl FnOnce() -> Sight<P>) {
         if let Some(watch) = &self.0 {
@@ -147,14 +146,14 @@ impl<P> Tap<P> {
         }
     }
 
-    /// Who looks at a hop of `leg`, and at which.
+    /// Returns the observer that looks at a hop of `leg`, and the hop.
     #[inline]
     pub fn on_leg(&self, leg: LegName) -> Option<(&dyn Watch<P>, usize)> {
         let watch = self.0.as_deref()?;
         watch.watched_hop(leg).map(|hop| (watch, hop))
     }
 
-    /// The frames to come belong to the flow with this number.
+    /// Announces that the frames to come belong to the flow with this number.
     pub fn begin_flow(&self, number: u64) {
         if let Some(watch) = &self.0 {
             watch.begin_flow(number);
@@ -174,7 +173,7 @@ impl<P> fmt::Debug for Tap<P> {
     }
 }
 
-/// Out of the way of the frames that nobody looks at.
+/// Shows a frame to the observer; apart, so that frames that nobody looks at do not pay for it.
 #[cold]
 #[inline(never)]
 fn show<P>(watch: &dyn Watch<P>, now: Instant, sight: impl FnOnce() -> Sight<P>) {

@@ -1,4 +1,4 @@
-//! One direction of a lossy wire: decides which frames are corrupted and counts what it carries.
+//! One direction of a lossy wire, which decides which frames are corrupted, and counts the frames that it carries.
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -7,7 +7,7 @@ use super::frame::GAP_OCTETS;
 use lossylink_core::loss::{LossProcess, Stake};
 use lossylink_core::time::Instant;
 
-/// What a direction of the link has carried, by kind.
+/// Counts of the frames and octets that one direction of the link has carried, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Frames of every kind put on the wire.
@@ -18,7 +18,7 @@ pub struct Traffic {
     pub data_frames: u64,
     /// Data frames corrupted in their first transmission.
     pub data_lost: u64,
-    /// Octets of data frames as they came, gap included.
+    /// Octets of data frames without the protection's headers, gap included.
     pub data_octets: u64,
     /// Octets that the protection added to data frames.
     pub header_octets: u64,
@@ -30,14 +30,14 @@ pub struct Traffic {
     pub parity_octets: u64,
     /// Octets of dummies and other control frames.
     pub control_octets: u64,
-    /// The largest data frame, as it came, in octets.
+    /// The largest data frame without the protection's header, in octets.
     pub largest_octets: u32,
 }
 
-/// The kinds of frames whose octets are told apart.
+/// The kinds of frames whose octets are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// First transmission of a data frame with so many octets added by the protection.
+    /// First transmission of a data frame to which the protection added `header_octets`.
     Data {
         /// Octets added.
         header_octets: u32,
@@ -50,7 +50,7 @@ pub enum Kind {
     Control,
 }
 
-/// What hangs on a frame that nothing repairs: data, or nothing.
+/// Returns the stake of a frame that nothing repairs: data, or nothing.
 const fn plain(kind: Kind) -> Stake {
     match kind {
         Kind::Data { .. } => Stake::Fresh { unit: UNNAMED },
@@ -90,18 +90,18 @@ impl Traffic {
 }
 
 impl Wire {
-    /// A wire that corrupts by `loss`.
+    /// Builds a wire that corrupts frames by `loss`.
     pub fn new(loss: LossProcess) -> Self {
         Self { loss, traffic: Traffic::default() }
     }
 
-    /// Puts a frame of `octets` on the wire that begins to leave at `at`; true if it arrives whole.
+    /// Puts a frame of `octets` that begins to leave at `at` on the wire; true if the frame arrives whole.
     #[inline]
     pub fn carry(&mut self, at: Instant, octets: u32, kind: Kind) -> bool {
         self.carry_with(at, octets, kind, || plain(kind))
     }
 
-    /// Puts a frame of `octets` on which `stake` hangs on the wire; true if it arrives whole.
+    /// Puts a frame of `octets` on the wire, on which `stake` hangs; true if the frame arrives whole.
     #[inline]
     pub fn carry_with(
         &mut self,
@@ -113,14 +113,14 @@ impl Wire {
         self.pass(at, (octets - GAP_OCTETS, octets), kind, stake)
     }
 
-    /// Puts `octets` on the wire that stand inside frames or between them, with neither preamble nor gap
-    /// of their own; true if they arrive whole.
+    /// Puts `octets` that stand inside frames or between them, with neither preamble nor gap of their own, on the wire; true if
+    /// they arrive whole.
     #[inline]
     pub fn carry_bare(&mut self, at: Instant, octets: u32, kind: Kind) -> bool {
         self.pass(at, (octets, octets), kind, || Stake::Nothing)
     }
 
-    /// `exposed` octets can be corrupted, `octets` are counted.
+    /// Decides whether a frame is corrupted, and counts it. The `exposed` octets can be corrupted; `octets` are counted.
     #[inline]
     fn pass(
         &mut self,
@@ -158,12 +158,12 @@ impl Wire {
         self.loss = loss;
     }
 
-    /// The loss process.
+    /// Returns the loss process.
     pub const fn loss_mut(&mut self) -> &mut LossProcess {
         &mut self.loss
     }
 
-    /// What has been carried.
+    /// Returns the counts of the frames and octets carried so far.
     pub const fn traffic(&self) -> &Traffic {
         &self.traffic
     }

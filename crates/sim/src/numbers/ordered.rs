@@ -1,8 +1,9 @@
 //! Numbers in ascending order, in little memory however many there are.
 //!
-//! Numbers are counted by how far they lie above the least. Neighbours of that count make parts that are laid aside, each
-//! part is put in order by itself, and is laid aside again. A part with too many numbers is parted anew. Of a number that
-//! comes very often its count is kept. Threads may lay numbers of one part aside in any order: it is put in order later.
+//! Numbers are counted by buckets of their distance from the least number. Neighbouring buckets make parts, whose numbers are
+//! laid aside. Each part is put in order by itself, and is laid aside again. A part with too many numbers is divided anew. If a
+//! number comes very often, its count is kept in place of the numbers. Threads may lay numbers of one part aside in any order,
+//! because the part is put in order later.
 
 use super::packed::{Packed, Packing};
 use super::store::Store;
@@ -10,26 +11,26 @@ use rayon::prelude::*;
 use std::io;
 use std::sync::Mutex;
 
-/// Threads that work at once, at most: each has memory of its own.
+/// The most threads that work at once: each thread has memory of its own.
 const THREADS: usize = 8;
-/// Numbers that a thread puts in order at once, in 1 MiB.
+/// The number of numbers that a thread puts in order at once, in 1 MiB.
 const SLICE: usize = 1 << 17;
-/// Parts at once, about; each has a chunk in memory.
+/// The number of parts at once, roughly. Each part has a chunk in memory.
 const PARTS: u64 = 128;
 /// Words of a part's chunk, which is 8 KiB.
 const PART_CHUNK: usize = 1 << 10;
-/// Numbers of a part that a thread has before it lays them aside.
+/// The number of numbers of a part that a thread collects before it lays them aside.
 const BATCH: usize = 64;
-/// Bits of a distance that tell its bucket, after the highest one.
+/// The number of bits of a distance, after the highest bit, that tell its bucket.
 const BITS: u32 = 10;
-/// Buckets of all distances.
+/// The number of buckets of all distances.
 const BUCKETS: usize = bucket(u64::MAX) + 1;
 
 /// Numbers in ascending order.
 #[derive(Debug)]
 pub(crate) struct Ordered(Vec<Slice>);
 
-/// Some of them, none of which is below those of the slice before.
+/// A part of the numbers, none of which is below the numbers of the slice before.
 #[derive(Debug)]
 enum Slice<T = Packed> {
     Equal { number: u64, times: u64 },
@@ -37,20 +38,20 @@ enum Slice<T = Packed> {
 }
 
 impl Ordered {
-    /// Puts numbers in order, by all threads of the pool that this runs in. What memory has no room for goes to a file.
+    /// Puts numbers in order, by all threads of the current pool. Numbers for which memory has no room go to a file.
     ///
     /// # Errors
-    /// What the system says if numbers cannot be read back.
+    /// The system's error if numbers cannot be read back.
     pub(crate) fn of(numbers: &[&Packed]) -> io::Result<Self> {
         Self::in_slices(numbers, SLICE)
     }
 
-    /// As [`Ordered::of`], so many at once.
+    /// Puts numbers in order as [`Ordered::of`] does, `slice` numbers at once.
     pub(crate) fn in_slices(numbers: &[&Packed], slice: usize) -> io::Result<Self> {
         Ordering { slice, store: Store::new(0) }.order(numbers).map(Self)
     }
 
-    /// How many there are.
+    /// Returns how many numbers there are.
     pub(crate) fn count(&self) -> u64 {
         let of = |slice: &Slice| match slice {
             Slice::Equal { times, .. } => *times,
@@ -59,10 +60,10 @@ impl Ordered {
         self.0.iter().map(of).sum()
     }
 
-    /// Hands each number to `visit`, in ascending order, and how many times it comes here.
+    /// Hands each number to `visit`, in ascending order, and how many times the number comes here.
     ///
     /// # Errors
-    /// As [`Ordered::of`].
+    /// The errors of [`Ordered::of`].
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u64, u64)) -> io::Result<()> {
         self.0.iter().try_for_each(|slice| match slice {
             Slice::Equal { number, times } => {
@@ -74,7 +75,7 @@ impl Ordered {
     }
 }
 
-/// Puts numbers in order: so many at once, and what is in order into this store.
+/// The ordering of numbers: `slice` numbers are put in order at once, and go into `store` in order.
 struct Ordering {
     slice: usize,
     store: Store,
@@ -93,7 +94,7 @@ impl Ordering {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// So many numbers, in order.
+    /// Puts `count` numbers in order.
     fn sort(&self, numbers: &[&Packed], count: usize) -> io::Result<Packed> {
         let mut all = Vec::with_capacity(count);
         numbers.iter().try_for_each(|packed| packed.for_each(|number| all.push(number)))?;
@@ -103,7 +104,7 @@ impl Ordering {
         Ok(packing.finish())
     }
 
-    /// Numbers in parts, none of which has a number below those of the part before.
+    /// Divides numbers into parts. No part has a number below the numbers of the part before.
     fn parts(&self, numbers: &[&Packed], count: usize) -> io::Result<Vec<Slice>> {
         let least = numbers.iter().filter_map(|packed| packed.least()).min().unwrap_or(0);
         let (parts, part_of) = plan(&counts(numbers, least)?, (self.slice as u64).max(count as u64 / PARTS));
@@ -124,7 +125,7 @@ impl Ordering {
     }
 }
 
-/// How many numbers lie in each bucket.
+/// Returns how many numbers lie in each bucket.
 fn counts(numbers: &[&Packed], least: u64) -> io::Result<Vec<u64>> {
     let of = |some: &[&Packed]| -> io::Result<Vec<u64>> {
         let mut counts = vec![0; BUCKETS];
@@ -138,19 +139,19 @@ fn counts(numbers: &[&Packed], least: u64) -> io::Result<Vec<u64>> {
     Ok(counts)
 }
 
-/// Does something with each item; gives the results in order.
+/// Runs `work` on each item by several threads. Returns the results in the order of the items.
 fn share<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> io::Result<R> + Sync) -> io::Result<Vec<R>> {
     let of_groups = groups(items).map(|some| some.iter().map(&work).collect::<io::Result<Vec<R>>>());
     Ok(of_groups.collect::<io::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Items in groups, one for each thread.
+/// Divides items into groups, one for each thread.
 fn groups<T: Sync>(items: &[T]) -> impl IndexedParallelIterator<Item = &[T]> {
     let threads = rayon::current_num_threads().min(THREADS);
     items.par_chunks(items.len().div_ceil(threads).max(1)).with_max_len(1)
 }
 
-/// What a thread lays aside: many numbers of a part at once, since other threads wait meanwhile.
+/// The numbers that a thread lays aside: many numbers of a part at once, because other threads wait meanwhile.
 struct Laying<'a> {
     slices: &'a [Slice<Mutex<Packing>>],
     waiting: Vec<Vec<u64>>,
@@ -178,7 +179,7 @@ impl<'a> Laying<'a> {
         }
     }
 
-    /// Lays aside what waits.
+    /// Lays the waiting numbers aside.
     fn finish(mut self) {
         (0..self.slices.len()).for_each(|part| self.lay(part));
     }
@@ -195,15 +196,16 @@ impl Slice<Mutex<Packing>> {
     }
 }
 
-/// Buckets that follow each other.
+/// A part of the numbers: one bucket, or buckets that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
-    /// One that has a single distance, and how many numbers it has.
+    /// A bucket that has a single distance: the distance, and how many numbers have it.
     Equal(u64, u64),
     Different,
 }
 
-/// Parts of buckets with so many numbers, and the part of each bucket. A part has at most `most` numbers, or is one bucket.
+/// Divides buckets with these counts into parts. Returns the parts, and the part of each bucket. A part has at most `most`
+/// numbers, or is one bucket.
 fn plan(counts: &[u64], most: u64) -> (Vec<Part>, Vec<u16>) {
     let (mut parts, mut part_of, mut held) = (Vec::new(), vec![0; counts.len()], 0);
     for (bucket, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
@@ -220,7 +222,8 @@ fn plan(counts: &[u64], most: u64) -> (Vec<Part>, Vec<u16>) {
     (parts, part_of)
 }
 
-/// The bucket of a distance. Those below 2048 have one each; beyond, a bucket is 1/1024 to 1/2048 of its distances wide.
+/// Returns the bucket of a distance. Each distance below 2048 has a bucket of its own. Beyond, a bucket is 1/1024 to 1/2048 of
+/// its distances wide.
 const fn bucket(above: u64) -> usize {
     let bits = u64::BITS - above.leading_zeros();
     let shift = bits.saturating_sub(BITS + 1);
@@ -238,7 +241,7 @@ mod tests {
         numbers
     }
 
-    /// One number, numbers near to each other, and numbers anywhere.
+    /// Draws one number, numbers near to each other, and numbers anywhere.
     fn number() -> impl Strategy<Value = u64> {
         prop_oneof![
             Just(17_974_840),

@@ -1,8 +1,8 @@
 //! Whole numbers in as few bits as their neighbours allow.
 //!
-//! Numbers stand in runs. Of a run its least number is kept once, and of each number what it has above that. What a
-//! thousand trials count is mostly zero, and what they take differs little: both need few bits. Runs stand in chunks,
-//! which a [`Store`] keeps.
+//! Numbers stand in runs. Of a run its least number is kept once, and of each number the excess over the least. The counts of a
+//! thousand trials are mostly zero, and the times that trials take differ little: both need few bits. Runs stand in chunks, which
+//! a [`Store`] keeps.
 
 use super::store::{Kept, Store};
 use serde::{Deserialize, Serialize, Serializer, ser};
@@ -10,19 +10,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::{io, slice};
 
-/// Numbers of a run. A longer one has its head less often; in a shorter one fewer numbers pay for a large one.
+/// The numbers of a run. Longer runs would have fewer heads; in shorter runs fewer numbers would pay for a large one.
 pub(crate) const RUN: usize = 256;
-/// Words in front of those of a run: the least number, then how many numbers there are and their bits.
+/// Words of the head of a run: the least number, then how many numbers there are and their bits.
 const HEAD: usize = 2;
-/// Words of a chunk, which is 64 KiB. A run that is begun is completed.
+/// Words of a chunk, which is 64 KiB. The last run of a chunk is completed.
 const CHUNK: usize = 1 << 13;
 
-/// Numbers in the order in which they came. A copy shares them, and their text has them as they are.
+/// Numbers in the order in which they came. A copy shares the numbers. The serialised text has the numbers one by one, unpacked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<u64>")]
 pub(crate) struct Packed(Arc<[Chunk]>);
 
-/// Runs that follow each other.
+/// Runs of numbers that follow each other.
 #[derive(Debug)]
 struct Chunk {
     numbers: u64,
@@ -30,7 +30,7 @@ struct Chunk {
     words: Kept,
 }
 
-/// So many numbers, each so many bits above the least.
+/// `numbers` numbers, each of which takes `bits` bits above the least.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     least: u64,
@@ -39,17 +39,17 @@ struct Run {
 }
 
 impl Packed {
-    /// How many numbers there are.
+    /// Returns how many numbers there are.
     pub(crate) fn len(&self) -> usize {
         self.0.iter().map(|chunk| chunk.numbers).sum::<u64>() as usize
     }
 
-    /// The least number; `None` if there are none.
+    /// Returns the least number; `None` if there are no numbers.
     pub(crate) fn least(&self) -> Option<u64> {
         self.0.iter().map(|chunk| chunk.least).min()
     }
 
-    /// The numbers, run by run.
+    /// Iterates over the numbers, run by run.
     pub(crate) fn runs(&self) -> Runs<'_> {
         Runs { chunks: self.0.iter(), words: Cow::default(), begin: 0, numbers: Vec::with_capacity(RUN) }
     }
@@ -57,7 +57,7 @@ impl Packed {
     /// Hands each number to `visit`.
     ///
     /// # Errors
-    /// What the system says if numbers cannot be read back.
+    /// The system's error if numbers cannot be read back.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u64)) -> io::Result<()> {
         let mut runs = self.runs();
         while let Some(numbers) = runs.next()? {
@@ -66,27 +66,27 @@ impl Packed {
         Ok(())
     }
 
-    /// The octets that they take of memory.
+    /// Returns the octets of memory that the numbers take.
     #[cfg(test)]
     pub(crate) fn octets(&self) -> usize {
         self.0.iter().map(|chunk| chunk.words.octets()).sum()
     }
 }
 
-/// Goes through numbers, run by run.
+/// An iterator over numbers, run by run.
 pub(crate) struct Runs<'a> {
     chunks: slice::Iter<'a, Chunk>,
-    /// Those of a chunk, and where the next run begins.
+    /// The words of a chunk, and the place in them at which the next run begins.
     words: Cow<'a, [u64]>,
     begin: usize,
     numbers: Vec<u64>,
 }
 
 impl Runs<'_> {
-    /// The numbers of the next run; `None` after the last.
+    /// Returns the numbers of the next run; `None` after the last run.
     ///
     /// # Errors
-    /// What the system says if they cannot be read back.
+    /// The system's error if the numbers cannot be read back.
     pub(crate) fn next(&mut self) -> io::Result<Option<&[u64]>> {
         while self.begin == self.words.len() {
             let Some(chunk) = self.chunks.next() else { return Ok(None) };
@@ -108,7 +108,7 @@ impl Run {
         Self { least, numbers: numbers.len() as u32, bits: u64::BITS - all_bits.leading_zeros() }
     }
 
-    /// The run whose head this is.
+    /// Returns the run with this head.
     const fn behind(head: &[u64]) -> Self {
         Self { least: head[0], numbers: (head[1] >> u32::BITS) as u32, bits: head[1] as u32 }
     }
@@ -117,18 +117,18 @@ impl Run {
         [self.least, (self.numbers as u64) << u32::BITS | self.bits as u64]
     }
 
-    /// Words that its numbers take.
+    /// Returns how many words the numbers of the run take.
     const fn words(&self) -> usize {
         (self.numbers * self.bits).div_ceil(u64::BITS) as usize
     }
 
-    /// The word in which a number begins, and the bit of that word.
+    /// Returns the word in which a number begins, and the bit of that word.
     const fn begin(&self, place: u32) -> (usize, u32) {
         let bit = place * self.bits;
         ((bit / u64::BITS) as usize, bit % u64::BITS)
     }
 
-    /// The number at a place, from the words of the run.
+    /// Returns the number at a place, from the words of the run.
     fn number(&self, words: &[u64], place: u32) -> u64 {
         let Some(mask) = u64::MAX.checked_shr(u64::BITS - self.bits) else { return self.least };
         let (word, bit) = self.begin(place);
@@ -139,7 +139,7 @@ impl Run {
         self.least + (above & mask)
     }
 
-    /// Writes a number to its place; the words were zero.
+    /// Writes a number to its place. The words there were zero.
     fn set(&self, words: &mut [u64], place: u32, number: u64) {
         if self.bits == 0 {
             return;
@@ -153,18 +153,18 @@ impl Run {
     }
 }
 
-/// Takes numbers, one after another, and packs them. The default one keeps them in memory.
+/// A packer of numbers that come one after another. The default packer keeps them in memory.
 #[derive(Debug)]
 pub(crate) struct Packing {
     store: Store,
     chunks: Vec<Chunk>,
-    /// Words from which on a chunk is whole.
+    /// Words from which on a chunk is complete.
     most: usize,
-    /// The chunk in progress.
+    /// The words of the chunk in progress.
     words: Vec<u64>,
     numbers: u64,
     least: u64,
-    /// Those that are no run yet.
+    /// The numbers that do not form a run yet.
     waiting: Vec<u64>,
 }
 
@@ -175,18 +175,18 @@ impl Default for Packing {
 }
 
 impl Packing {
-    /// Keeps the numbers in this store.
+    /// Builds a packer that keeps the numbers in this store.
     pub(crate) fn new(store: Store) -> Self {
         Self::in_chunks(store, CHUNK)
     }
 
-    /// As [`Packing::new`]; takes no more than about so many words of memory.
+    /// Builds a packer as [`Packing::new`] does, which takes no more than about `most` words of memory.
     pub(super) fn in_chunks(store: Store, most: usize) -> Self {
         let (chunks, words, waiting) = (Vec::new(), Vec::new(), Vec::new());
         Self { store, chunks, most, words, numbers: 0, least: u64::MAX, waiting }
     }
 
-    /// Takes one more.
+    /// Takes one more number.
     #[inline]
     pub(crate) fn push(&mut self, number: u64) {
         self.waiting.push(number);
@@ -195,14 +195,14 @@ impl Packing {
         }
     }
 
-    /// All of them, packed.
+    /// Returns all numbers, packed.
     pub(crate) fn finish(mut self) -> Packed {
         self.pack();
         self.keep();
         Packed(self.chunks.into())
     }
 
-    /// Makes a run of those that wait.
+    /// Makes a run of the numbers that wait.
     fn pack(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -222,7 +222,7 @@ impl Packing {
         }
     }
 
-    /// Makes a chunk of the runs that are there.
+    /// Makes a chunk of the runs in progress, and keeps it in the store.
     fn keep(&mut self) {
         if self.words.is_empty() {
             return;

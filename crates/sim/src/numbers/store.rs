@@ -1,8 +1,8 @@
-//! Keeps words: as many as there is room for in memory, the others in a file.
+//! A store of words: it keeps words in memory as long as there is room, and the other words in a file.
 //!
-//! The file has no name. Nobody else sees it, and it is gone with its last reader, however that one ends. It lies where
-//! `TMPDIR` says, else in `/var/tmp`, which is a disk where `/tmp` may be memory, else in `/tmp`. A system that gives no
-//! file, or no room in it, costs memory and not the run: the words then stay in memory.
+//! The file has no name. Nobody else sees it, and it is gone with its last reader, however that reader ends. The file lies where
+//! `TMPDIR` says, else in `/var/tmp`, which is a disk where `/tmp` may be memory, else in `/tmp`. A system that gives no file, or
+//! no room in it, costs memory and not the run: the words then stay in memory.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -17,23 +17,23 @@ use std::sync::{Arc, OnceLock};
 /// Octets of a word.
 const WORD: usize = size_of::<u64>();
 
-/// Where words are kept. A copy is the same store; the default one keeps all of them in memory.
+/// The place where words are kept. A copy is the same store. The default store keeps all words in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store(Option<Arc<Shelf>>);
 
 /// Room in memory, and the file behind it.
 #[derive(Debug)]
 pub(super) struct Shelf {
-    /// Octets that memory still has room for.
+    /// Octets for which memory still has room.
     room: AtomicUsize,
-    /// Opened for the first words that memory has no room for; `None` if nobody gives a file.
+    /// The file. It is opened for the first words for which memory has no room; `None` if the system gives no file.
     medium: OnceLock<Option<Box<dyn Medium>>>,
     open: fn() -> io::Result<Box<dyn Medium>>,
     /// Octets that were handed to the file.
     end: AtomicU64,
 }
 
-/// What octets are written to and read from, at any place.
+/// A medium to which octets are written and from which they are read, at any place.
 trait Medium: Debug + Send + Sync {
     fn write(&self, octets: &[u8], at: u64) -> io::Result<()>;
     fn read(&self, octets: &mut [u8], at: u64) -> io::Result<()>;
@@ -53,7 +53,7 @@ impl Medium for File {
 #[derive(Debug)]
 pub(super) enum Kept {
     Memory(Box<[u64]>),
-    /// So many words from this octet of the file.
+    /// `words` words from the octet `at` of the file.
     File {
         shelf: Arc<Shelf>,
         at: u64,
@@ -62,7 +62,7 @@ pub(super) enum Kept {
 }
 
 impl Store {
-    /// Keeps so many octets in memory, and the rest in a file.
+    /// Builds a store that keeps `room` octets in memory, and the rest in a file.
     pub(crate) fn new(room: usize) -> Self {
         Self::on(room, temporary_file)
     }
@@ -83,7 +83,7 @@ impl Store {
 }
 
 impl Shelf {
-    /// Writes words to the file, and says where; `None` if they are to stay in memory.
+    /// Writes words to the file, and returns their place; `None` if the words are to stay in memory.
     fn lay_aside(&self, words: &[u64]) -> Option<u64> {
         let octets = size_of_val(words);
         let (any, less) = (Ordering::Relaxed, |room: usize| room.checked_sub(octets));
@@ -114,7 +114,7 @@ impl Shelf {
 }
 
 impl Kept {
-    /// The words, from where they are.
+    /// Returns the words, from memory or from the file.
     pub(super) fn read(&self) -> io::Result<Cow<'_, [u64]>> {
         Ok(match self {
             Self::Memory(words) => (&**words).into(),
@@ -122,7 +122,7 @@ impl Kept {
         })
     }
 
-    /// The octets that it takes of memory.
+    /// Returns the octets of memory that the words take.
     #[cfg(test)]
     pub(super) fn octets(&self) -> usize {
         match self {
@@ -132,7 +132,7 @@ impl Kept {
     }
 }
 
-/// A file without a name, in the first folder for temporary files that takes one.
+/// Opens a file without a name, in the first folder for temporary files that takes one.
 fn temporary_file() -> io::Result<Box<dyn Medium>> {
     let mut refused = io::ErrorKind::NotFound.into();
     for folder in folders(std::env::var_os("TMPDIR")) {
@@ -144,7 +144,7 @@ fn temporary_file() -> io::Result<Box<dyn Medium>> {
     Err(refused)
 }
 
-/// Folders for temporary files, the best first. One that the user names is the only one.
+/// Returns the folders for temporary files, the best first. A folder that the user names is the only one.
 fn folders(named: Option<OsString>) -> Vec<PathBuf> {
     match named.filter(|name| !name.is_empty()) {
         Some(name) => vec![name.into()],
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(read(&kept), [1, u64::MAX, 3, 4, 5, 6]);
     }
 
-    /// Takes what comes first, and nothing more.
+    /// A medium that takes the first words, and nothing more.
     #[derive(Debug)]
     struct Full(File);
 
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!((read(&full), octets(&full)), (words, vec![0, 16, 16]));
     }
 
-    /// Forgets.
+    /// A medium that forgets all words.
     #[derive(Debug)]
     struct Lost;
 

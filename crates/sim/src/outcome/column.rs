@@ -5,24 +5,24 @@ use crate::numbers::{Packed, RUN, Runs};
 use std::fmt;
 use std::{io, slice};
 
-/// The numbers of a column. A copy of packed ones shares them.
+/// The numbers of a column. A copy of packed numbers shares them.
 #[derive(Clone)]
 pub struct Column(Held);
 
 #[derive(Clone)]
 enum Held {
     Plain(Vec<f64>),
-    /// Pieces that follow each other; so many of what they count make one.
+    /// Pieces of whole numbers that follow each other, and the divisor of their numbers.
     Packed(Vec<Packed>, f64),
 }
 
 impl Column {
-    /// A column of whole numbers, of which `each` make one. [`NEVER_PS`] becomes infinite.
+    /// Builds a column of packed whole numbers, each divided by `each`. [`NEVER_PS`] becomes infinite.
     pub(crate) fn packed(pieces: impl IntoIterator<Item = Packed>, each: u64) -> Self {
         Self(Held::Packed(pieces.into_iter().collect(), each as f64))
     }
 
-    /// How many numbers it has.
+    /// Returns how many numbers the column has.
     pub fn len(&self) -> usize {
         match &self.0 {
             Held::Plain(numbers) => numbers.len(),
@@ -30,7 +30,7 @@ impl Column {
         }
     }
 
-    /// Whether it has none.
+    /// Whether the column has no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -38,7 +38,7 @@ impl Column {
     /// Hands each number to `visit`, in order.
     ///
     /// # Errors
-    /// What the system says if numbers that were laid aside cannot be read back.
+    /// The system's error if numbers that were laid aside cannot be read back.
     pub fn for_each(&self, mut visit: impl FnMut(f64)) -> io::Result<()> {
         let mut reader = self.reader();
         while let Some(numbers) = reader.next()? {
@@ -47,17 +47,17 @@ impl Column {
         Ok(())
     }
 
-    /// The numbers, in order.
+    /// Returns the numbers, in order.
     ///
     /// # Errors
-    /// As [`Column::for_each`].
+    /// The errors of [`Column::for_each`].
     pub fn values(&self) -> io::Result<Vec<f64>> {
         let mut values = Vec::with_capacity(self.len());
         self.for_each(|value| values.push(value))?;
         Ok(values)
     }
 
-    /// Goes through the numbers.
+    /// Begins to read the numbers.
     pub(super) fn reader(&self) -> Reader<'_> {
         match &self.0 {
             Held::Plain(numbers) => Reader::Plain(numbers.chunks(RUN)),
@@ -68,14 +68,14 @@ impl Column {
     }
 }
 
-/// Goes through the numbers of a column, a few at a time.
+/// A reader of the numbers of a column, a few at a time.
 pub(super) enum Reader<'a> {
     Plain(slice::Chunks<'a, f64>),
     Packed { pieces: slice::Iter<'a, Packed>, runs: Option<Runs<'a>>, each: f64, numbers: Vec<f64> },
 }
 
 impl Reader<'_> {
-    /// The next numbers, at most [`RUN`] of them; `None` after the last.
+    /// Returns the next numbers, at most [`RUN`] of them; `None` after the last.
     pub(super) fn next(&mut self) -> io::Result<Option<&[f64]>> {
         match self {
             Self::Plain(chunks) => Ok(chunks.next()),
@@ -108,7 +108,7 @@ impl FromIterator<f64> for Column {
     }
 }
 
-/// However they are held. One that cannot be read equals none.
+/// Columns are compared by their numbers, packed or not. A column that cannot be read equals no column.
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         matches!((self.values(), other.values()), (Ok(own), Ok(others)) if own == others)

@@ -1,4 +1,4 @@
-//! What one simulation returns: a row of results, columns of samples, and whether it was cut short.
+//! The outcome of one simulation: a row of results, columns of samples, and whether the run was cut short.
 
 mod column;
 mod parquet;
@@ -17,22 +17,22 @@ pub struct Outcome {
     pub row: Map<String, Value>,
     /// Tables (`trials`, `series`, `timeline`) and their columns.
     pub columns: Vec<(String, Columns)>,
-    /// What the two ends of the link were about at the instants that were asked for.
+    /// The states of the two ends of the link at the instants that were asked for.
     pub states: Vec<Value>,
-    /// Blocks of flows, as text for the run that puts parts together; the row is empty then.
+    /// Blocks of flows, as text for the run that puts parts together; the row is then empty.
     pub part: Option<String>,
-    /// True when the run was cancelled; the row then covers what had finished.
+    /// Whether the run was cancelled. The row then covers the work that had finished.
     pub interrupted: bool,
 }
 
 impl Outcome {
-    /// A run that was cut short before anything of it had finished: it has no row.
+    /// Returns the outcome of a run that was cut short before any part of it had finished: it has no row.
     pub(crate) fn unfinished() -> Self {
         Self { interrupted: true, ..Self::default() }
     }
 }
 
-/// A configuration that the simulator refuses: one line that says what is wrong and the mend.
+/// A configuration that the simulator refuses: one line that names the mistake and the mend.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub String);

@@ -13,18 +13,18 @@ use parquet::schema::types::{Type, TypePtr};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Rows of a row group: what a reader must hold of a column at once, and what it may leave out.
+/// Rows of a row group. A reader must hold the rows of a group of a column at once, and may leave whole groups out.
 const GROUP_ROWS: usize = 1 << 18;
 /// Rows that are handed to the writer at once.
 const BATCH: usize = 1 << 12;
-/// The column that says which part a row is of.
+/// The column that names the part of a row.
 const LABEL: &str = "protection";
 
-/// Writes the parts of a table, each under its label, and gives the file back. The first column is `protection`. A
-/// column that a part lacks is null there. `facts` are kept as the file's metadata.
+/// Writes the parts of a table, each under its label, and returns the file. The first column is `protection`. A column that a
+/// part lacks is null there. `facts` are kept as the file's metadata.
 ///
 /// # Errors
-/// What the system says when it cannot write.
+/// The system's error when it cannot write.
 ///
 /// # Panics
 /// If the columns of a part differ in length.
@@ -74,14 +74,14 @@ fn write<W: Write + Send>(
         }
     }
     file.finish()?;
-    // Not by `into_inner`, which loses the error of the last octets.
+    // The file is not taken back by `into_inner`, which loses the error of the last octets.
     Ok(file.flush()?)
 }
 
 /// A column that is read a batch at a time.
 struct Ahead<'a> {
     reader: Reader<'a>,
-    /// Numbers that were read and are of the next batch.
+    /// Numbers that were read and belong to the next batch.
     left: Vec<f64>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Ahead<'a> {
         Self { reader: column.reader(), left: Vec::new() }
     }
 
-    /// The next numbers, of which there are as many.
+    /// Returns the next `count` numbers. The column has at least `count` left.
     fn take(&mut self, count: usize) -> io::Result<Vec<f64>> {
         let mut taken = std::mem::take(&mut self.left);
         taken.reserve_exact(count + RUN);
@@ -103,7 +103,7 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// Every column of any part, in the order in which they come, and whether all parts have it.
+/// Returns every column of any part, in the order in which the columns come, and whether all parts have it.
 fn names<'a>(parts: &[(&str, &'a Columns)]) -> Vec<(&'a str, bool)> {
     let mut names: Vec<(&str, bool)> = Vec::new();
     for (name, _) in parts.iter().flat_map(|(_, columns)| columns.iter()) {
@@ -144,7 +144,7 @@ fn write_label<W: Write + Send>(
     })
 }
 
-/// Writes so many numbers of a column, or nulls where the part has none.
+/// Writes `count` numbers of a column, or nulls if the part lacks the column.
 fn write_values<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     mut column: Option<&mut Ahead<'_>>,
@@ -161,7 +161,7 @@ fn write_values<W: Write + Send>(
     })
 }
 
-/// How many rows each batch has.
+/// Returns how many rows each batch has.
 fn batches(rows: usize) -> impl Iterator<Item = usize> {
     (0..rows).step_by(BATCH).map(move |first| BATCH.min(rows - first))
 }
@@ -186,7 +186,7 @@ mod tests {
         named.iter().map(|&(name, values)| (name.to_owned(), values.iter().copied().collect())).collect()
     }
 
-    /// What a file holds, as text.
+    /// Returns the contents of a file, as text.
     fn read(file: Vec<u8>) -> (Vec<String>, Vec<Vec<String>>) {
         let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
         let names = reader.metadata().file_metadata().schema_descr().columns().iter();
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_as_the_system_tells_it() {
-        /// Refuses all but a few octets.
+        /// A file that refuses all but a few octets.
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, octets: &[u8]) -> io::Result<usize> {

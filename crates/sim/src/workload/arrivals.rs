@@ -1,25 +1,25 @@
-//! When flows begin: a Poisson process at a set share of a link's rate.
+//! Start times of flows: a Poisson process at a set share of a link's rate.
 
 use super::FlowSizes;
 use lossylink_core::rng::{Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 
-/// A flow that begins.
+/// A flow: its start time and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it begins.
+    /// The start time of the flow.
     pub at: Instant,
-    /// How much it carries, bytes.
+    /// The size of the flow in bytes.
     pub size_bytes: u64,
 }
 
-/// A load that no link can carry, or that is none.
+/// The error for an offered load that is not above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("load {0} is out of range: write a ratio above 0 and below 1")]
 pub struct LoadError(pub f64);
 
-/// An endless sequence of flows.
+/// An endless sequence of flows with random start times and sizes.
 ///
 /// The load counts the bytes of flows against the link's rate. Headers come on top: 1460 B segments
 /// at a load of 0.9 keep a link 95 % busy.
@@ -34,7 +34,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Flows of `sizes` that offer `load` times `rate`, drawn from two streams of `streams`.
+    /// Returns the flows of `sizes` that offer `load` times `rate`, drawn from two streams of
+    /// `streams`.
     ///
     /// # Errors
     /// If the load is not above 0 and below 1.
@@ -52,7 +53,7 @@ impl Workload {
         })
     }
 
-    /// Mean time between arrivals.
+    /// Returns the mean time between the arrivals of two flows.
     pub fn mean_gap(&self) -> Duration {
         Duration::from_ps(self.mean_gap_ps.round() as u64)
     }
@@ -64,7 +65,7 @@ const BIT_PS_PER_BYTE: f64 = 8e12;
 impl Iterator for Workload {
     type Item = Arrival;
 
-    /// The next flow; there always is one.
+    /// Returns the next flow; there always is one.
     fn next(&mut self) -> Option<Arrival> {
         // Uniform on (0, 1], whose logarithm is finite; libm's is the same on every machine.
         let uniform = 1.0 - uniform(&mut self.arrival_rng);
@@ -85,8 +86,8 @@ mod tests {
         Workload::new(sizes, load, RATE, &Streams::new(seed)).unwrap()
     }
 
-    /// Of an exponential law the standard deviation is the mean: the mean of n gaps lies within four
-    /// times its n-th root, and so does the share of gaps above the mean, 1/e.
+    /// Of an exponential law the standard deviation is the mean. So the mean of n gaps lies within
+    /// four times its n-th root, and so does the share of gaps above the mean, 1/e.
     #[test]
     fn gaps_are_exponential() {
         let n = 100_000;

@@ -3,30 +3,30 @@
 use lossylink_core::rng::{RngCore, uniform};
 use serde::Deserialize;
 
-/// A table as it stands in a file (`scenarios/workload/*.toml`).
+/// A table of flow sizes as it stands in a file (`scenarios/workload/*.toml`).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSizeTable {
-    /// What it is called.
+    /// The name of the table.
     pub name: String,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     pub source: String,
-    /// Size in bytes and the share of flows that are no longer.
+    /// The points of the distribution: a size in bytes, and the share of flows that are no longer.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Why a table is refused: one line each, with the mend.
+/// The reasons why a table is refused: one line each, with the mend.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlowSizeError {
-    /// No points at all.
+    /// A table without points.
     #[error("the flow sizes are empty: write at least one point, a size in bytes and a share")]
     Empty,
-    /// A line that is not two numbers.
+    /// A line of a table that is not two numbers.
     #[error("flow sizes, line {line}: {text:?} is not a size and a share: write for example 10000,0.15")]
     NotAPoint {
         /// Number of the line, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the line.
         text: String,
     },
     /// A size below one byte.
@@ -35,7 +35,7 @@ pub enum FlowSizeError {
     /// A share outside [0, 1].
     #[error("share {0} is not a ratio: write a number from 0 to 1")]
     NotAShare(f64),
-    /// Points that do not rise.
+    /// Points whose sizes or shares do not rise.
     #[error("the point {size},{share} lies below the one before it: sort sizes and shares")]
     NotSorted {
         /// The point's size.
@@ -56,13 +56,13 @@ pub struct FlowSizes {
 }
 
 impl FlowSizes {
-    /// Every flow is of `bytes`.
+    /// Returns the distribution in which every flow has `bytes` bytes.
     pub fn fixed(bytes: u64) -> Self {
         Self { points: vec![(bytes as f64, 1.0)] }
     }
 
-    /// The distribution through `points`: size in bytes, share of flows that are no longer. Flows up
-    /// to the share of the first point are all of its size.
+    /// Returns the distribution through `points`: size in bytes, share of flows that are no longer.
+    /// Flows up to the share of the first point all have the size of that point.
     ///
     /// # Errors
     /// If the points are no distribution.
@@ -87,7 +87,7 @@ impl FlowSizes {
         }
     }
 
-    /// Reads lines of `size,share`; empty lines and what follows a `#` do not count.
+    /// Reads lines of `size,share`. Ignores empty lines, and the text from a `#` on.
     ///
     /// # Errors
     /// If a line is no point, or the points are no distribution.
@@ -107,7 +107,7 @@ impl FlowSizes {
         Self::new(points)
     }
 
-    /// The size that `share` of all flows do not exceed, in whole bytes.
+    /// Returns the size that `share` of all flows do not exceed, in whole bytes.
     pub fn quantile(&self, share: f64) -> u64 {
         let above = self.points.partition_point(|point| point.1 < share).min(self.points.len() - 1);
         let (size1, share1) = self.points[above];
@@ -121,17 +121,18 @@ impl FlowSizes {
         self.quantile(uniform(rng))
     }
 
-    /// Mean size in bytes.
+    /// Returns the mean size of a flow in bytes.
     pub fn mean(&self) -> f64 {
         self.moment(f64::midpoint)
     }
 
-    /// Variance of the size in square bytes.
+    /// Returns the variance of the size in square bytes.
     pub fn variance(&self) -> f64 {
         self.moment(|a, b| (a * a + a * b + b * b) / 3.0) - self.mean() * self.mean()
     }
 
-    /// Sums what a uniform size between two points contributes.
+    /// Returns the sum of `of_piece` over all pieces, weighted by their shares. A piece is a uniform
+    /// size between two points.
     fn moment(&self, of_piece: fn(f64, f64) -> f64) -> f64 {
         let (first, share) = self.points[0];
         let pieces = self.points.windows(2);
@@ -154,7 +155,7 @@ mod tests {
     use lossylink_core::rng::Streams;
     use proptest::prelude::*;
 
-    /// The tables that come with the simulator.
+    /// Returns the distributions of the tables that come with the simulator.
     fn packaged() -> [FlowSizes; 2] {
         [
             include_str!("../../../../scenarios/workload/web-search.toml"),

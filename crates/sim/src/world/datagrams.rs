@@ -1,7 +1,7 @@
 //! Datagrams at a mean rate over a protected link: evenly spaced, or in bursts with pauses.
 //!
 //! Source: the UDP runs of Wharf's evaluation, 100 Mb/s from an iperf that paused up to 9 ms between
-//! bursts. What the receiver answers, if anything, is left out.
+//! bursts. Answers of the receiver are left out.
 
 use crate::measure::{Delays, SequenceCheck};
 use crate::net::{Ecn, Frame, Payload, ProtectedLink};
@@ -12,7 +12,7 @@ use lossylink_core::time::{Duration, Instant};
 pub struct DatagramSource {
     /// Size of each frame, Ethernet header included and check sequence not.
     pub frame_bytes: u32,
-    /// Frames that leave back to back; one for a smooth source.
+    /// Number of frames that leave back to back; one for a smooth source.
     pub burst: u64,
     /// Time between the first frames of two bursts.
     pub period: Duration,
@@ -21,13 +21,13 @@ pub struct DatagramSource {
 }
 
 impl DatagramSource {
-    /// When the frame with this number reaches the link.
+    /// Returns when the frame with this number reaches the link.
     fn offered_at(&self, number: u64) -> Instant {
         Instant::ZERO + self.period * (number / self.burst) + self.spacing * (number % self.burst)
     }
 }
 
-/// What a frame carries: its number, and when it reached the link.
+/// The payload of a frame: its number, and the time when it reached the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Datagram {
     number: u64,
@@ -36,7 +36,7 @@ pub struct Datagram {
 
 impl Payload for Datagram {}
 
-/// A source, a link, and a counter behind it.
+/// A source of datagrams, a link, and a counter behind the link.
 #[derive(Clone, Debug)]
 pub struct Datagrams<L> {
     /// The link under test.
@@ -48,13 +48,13 @@ pub struct Datagrams<L> {
 }
 
 impl<L: ProtectedLink<Datagram>> Datagrams<L> {
-    /// A world at time zero.
+    /// Returns a world at time zero.
     pub fn new(link: L, source: DatagramSource) -> Self {
         let (delays, delivered) = (Delays::default(), SequenceCheck::default());
         Self { link, source, offered: 0, delays, delivered }
     }
 
-    /// Everything up to and including `end` happens.
+    /// Handles all events up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
         loop {
             let next = self.source.offered_at(self.offered);
@@ -70,17 +70,17 @@ impl<L: ProtectedLink<Datagram>> Datagrams<L> {
         self.advance(end);
     }
 
-    /// Times across the link.
+    /// Returns the times that frames took across the link.
     pub const fn delays(&self) -> &Delays {
         &self.delays
     }
 
-    /// Order and uniqueness of what was delivered.
+    /// Returns the counters of order and uniqueness of the delivered frames.
     pub const fn delivered(&self) -> &SequenceCheck {
         &self.delivered
     }
 
-    /// The source.
+    /// Returns the source of the datagrams.
     pub const fn source(&self) -> &DatagramSource {
         &self.source
     }

@@ -1,19 +1,20 @@
-//! The earliest of many deadlines, most of which are not armed.
+//! The earliest deadline of many owners, most of whose deadlines are not armed.
 
 use lossylink_core::time::Instant;
 
-/// One deadline for each of a number of owners, and the earliest of them.
+/// The deadlines of a number of owners, one each, and the earliest deadline.
 ///
 /// The owners play a tournament: the tree has a leaf for each owner, and an inner node has the earlier one of its two children.
 /// A deadline that moves plays again on its way to the root alone, so thousands of owners cost little more than a few.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
-    /// The root has the place 1. The children of the node at `i` have the places `2 i` and `2 i + 1`. The leaves come last.
+    /// A deadline and its owner for each node. The root has the place 1. The children of the node at `i` have the places `2 i`
+    /// and `2 i + 1`. The leaves come last.
     nodes: Vec<(Instant, u32)>,
 }
 
 impl Deadlines {
-    /// `count` deadlines, none of them armed.
+    /// Returns `count` deadlines, none of them armed.
     pub(super) fn new(count: usize) -> Self {
         let mut deadlines = Self { nodes: Vec::new() };
         deadlines.grow(count.max(1));
@@ -36,25 +37,26 @@ impl Deadlines {
         self.nodes = nodes;
     }
 
-    /// Owners for which there is room, and the place of the first one's leaf.
+    /// Returns the number of owners for which there is room, which is the place of the first owner's leaf.
     #[inline]
     const fn leaves(&self) -> usize {
         self.nodes.len() / 2
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     #[inline]
     pub(super) fn next(&self) -> Instant {
         self.nodes[1].0
     }
 
-    /// Whose deadline is the earliest; the first in order when several are, and of none that is armed.
+    /// Returns the owner of the earliest deadline. Returns the first owner in order if several deadlines are the earliest, and
+    /// if none is armed.
     #[inline]
     pub(super) fn owner(&self) -> usize {
         self.nodes[1].1 as usize
     }
 
-    /// The earliest deadline of all but `owner`.
+    /// Returns the earliest deadline of all owners but `owner`.
     #[inline]
     #[cfg(feature = "fast")]
     pub(super) fn next_of_others(&self, owner: usize) -> Instant {
@@ -80,7 +82,8 @@ impl Deadlines {
         }
     }
 
-    /// In line it costs a flow more instructions than the call.
+    /// Takes a changed node at `place` up to the root, as far as it wins. Not inlined: in line this function costs a flow more
+    /// instructions than the call.
     #[inline(never)]
     fn play(&mut self, mut place: usize) {
         while place > 1 {
@@ -107,7 +110,7 @@ mod tests {
             for (number, (owner, at)) in moves.into_iter().enumerate() {
                 deadlines.grow(count.min(number + 1));
                 let owner = owner % count.min(number + 1);
-                // One of four is disarmed.
+                // One deadline of four is disarmed.
                 let at = if at % 4 == 0 { u64::MAX } else { at };
                 #[cfg(feature = "fast")]
                 {

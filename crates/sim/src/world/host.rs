@@ -1,4 +1,4 @@
-//! What a host adds between its network interface and its transport. (`docs/protocols/hosts.md`)
+//! The latency that a host adds between its network interface and its transport. (`docs/protocols/hosts.md`)
 //!
 //! ```text
 //!  arrival    interrupt                         the transport has it
@@ -8,9 +8,9 @@
 //!     `- packets that arrive up to the end are handled with it -'
 //! ```
 //!
-//! Each flow has a core of its own, as receive-side scaling with enough queues gives it. Left out:
-//! what flows on one core cost each other, the budget of a poll, and the way out of a packet, which
-//! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
+//! Each flow has a core of its own, as receive-side scaling with enough queues gives it. Left out: the time that flows on
+//! one core cost each other, the budget of a poll, and the way of a packet out of the host, which only the stack's rate
+//! slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -20,20 +20,19 @@ use crate::kernel::Pipe;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 
-/// The packet of a wake-up that makes it one of a burst. Two are not: the end of a handshake is
+/// The number of packets in a wake-up from which on they are a burst. Two packets are none: the end of a handshake is
 /// followed by the first data.
 pub(super) const BURST_PACKETS: u32 = 3;
 
-/// The core that handles what a host receives: packets that wait for it, each due when the transport
-/// has it.
+/// The core that handles the packets that a host receives. Each packet waits until it is due, when the transport gets it.
 #[derive(Clone, Debug)]
 pub struct Core<F: Copy + Default> {
     waiting: Pipe<F>,
-    /// When the connection began to use the core, without a long pause since; never if it has not.
+    /// The time at which the connection began to use the core, without a long pause since; never before the first use.
     in_use_since: Instant,
-    /// When the wake-up ends or ended.
+    /// The end of the current or the last wake-up.
     awake_at: Instant,
-    /// When the core begins with the newest segment, and when it is done with it.
+    /// The times at which the core begins with the newest segment, and at which it is done with that segment.
     begins_at: Instant,
     done_at: Instant,
     /// Packets of this wake-up, and the segments that they make.
@@ -50,7 +49,7 @@ impl<F: Copy + Default> Default for Core<F> {
 }
 
 impl<F: Copy + Default> Core<F> {
-    /// When the transport has the next packet.
+    /// Returns when the transport gets the next packet.
     #[inline]
     pub const fn poll_timeout(&self) -> Instant {
         self.waiting.poll_timeout()
@@ -62,18 +61,18 @@ impl<F: Copy + Default> Core<F> {
         self.waiting.take(take)
     }
 
-    /// The core belongs to a new connection.
+    /// Gives the core to a new connection.
     pub(super) const fn renew(&mut self) {
         self.in_use_since = Instant::NEVER;
     }
 
-    /// How many packets have come since the last of them that found the core idle.
+    /// Returns the number of packets from the last packet on that found the core idle.
     #[cfg(feature = "fast")]
     pub(super) const fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// A packet arrives at a host that only wakes up. Arrivals come in order. (HOST-1)
+    /// Takes in a packet at a host that only wakes up. Arrivals come in order. (HOST-1)
     #[inline]
     pub fn arrive_simply(&mut self, at: Instant, packet: &F, host: &Reception, draws: &mut Stream) {
         if at > self.done_at {
@@ -82,7 +81,7 @@ impl<F: Copy + Default> Core<F> {
         self.waiting.push(self.done_at, *packet);
     }
 
-    /// A packet arrives; `merge` adds it to the one before it, if it can. Arrivals come in order.
+    /// Takes in a packet; `merge` adds the packet to the one before it, if it can. Arrivals come in order.
     pub fn arrive(
         &mut self,
         at: Instant,
@@ -111,7 +110,7 @@ impl<F: Copy + Default> Core<F> {
         self.waiting.push(self.done_at, *packet);
     }
 
-    /// A packet finds the core idle. (HOST-1)
+    /// Begins a wake-up for a packet that finds the core idle. (HOST-1)
     fn wake_up(&mut self, at: Instant, host: &Reception, draws: &mut Stream) {
         if self.in_use_since.is_never() || at - self.done_at > host.sustained_after() {
             self.in_use_since = at;
@@ -121,13 +120,14 @@ impl<F: Copy + Default> Core<F> {
         (self.packets, self.segments) = (1, 0);
     }
 
-    /// What the interface puts a burst off by that it finds at `at`. (HOST-2, HOST-9)
+    /// Returns by how much the interface puts off a burst that it finds at `at`. (HOST-2, HOST-9)
     fn moderation(&self, at: Instant, host: &Reception, draws: &mut Stream) -> Duration {
         let used_for = at.saturating_since(self.in_use_since);
         host.sustained_moderation(used_for).unwrap_or_else(|| host.draw_moderation(draws))
     }
 
-    /// A burst comes before the core is awake: the interface moderates. (HOST-2)
+    /// Puts off the packets of a burst by `delay`: the burst came before the core was awake, and the interface moderates.
+    /// (HOST-2)
     fn put_off(&mut self, delay: Duration) {
         self.awake_at += delay;
         self.begins_at += delay;
@@ -145,7 +145,7 @@ mod tests {
     use lossylink_core::rng::Streams;
     use proptest::prelude::*;
 
-    /// A packet in these tests: its number, and how many follow it in the same segment.
+    /// A packet in these tests: its number, and the number of packets that follow it in the same segment.
     type Numbered = (u64, u64);
 
     fn us(us: u64) -> Instant {
@@ -160,7 +160,7 @@ mod tests {
         Reception::new(&always(wake_up_us), &always(moderation_us), Duration::from_us(segment_us), merges)
     }
 
-    /// Equal packets at a host that only wakes up, and at one that does no more but could.
+    /// Sends equal packets to a host that only wakes up, and to a host that does no more but could.
     #[test]
     fn the_short_way_of_a_simple_host_leads_to_the_same_times() {
         let simple = Reception::new(&vec![(0.0, 1e3), (1.0, 9e3)], &always(0.0), Duration::ZERO, false);
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(simply, handled(&simple, &arrivals));
     }
 
-    /// When the transport has each segment, us, its first number and how many packets it holds.
+    /// Returns for each segment: the time when the transport gets it, us, the number of its first packet, and its packets.
     fn handled(host: &Reception, arrivals: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
         let mut core = Core::default();
         let mut draws = Streams::new(1).stream("host");
@@ -203,7 +203,7 @@ mod tests {
         let (mut core, mut number) = (Core::default(), 0);
         let mut draws = Streams::new(1).stream("host");
         let merge = |held: &mut Numbered, next: &Numbered, count: u32| {
-            // No more than seven fit one segment.
+            // No more than seven packets fit one segment.
             let fits =
                 if held.0 + held.1 + 1 == next.0 { u64::from(count).min(6 - held.1.min(6)) } else { 0 };
             held.1 += fits;

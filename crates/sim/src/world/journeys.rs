@@ -1,7 +1,7 @@
-//! The stress test with every frame followed: how long each took from offer to delivery.
+//! The stress test with every frame followed: the time of each frame from offer to delivery.
 //!
-//! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they
-//! were first sent. It is a loop of its own so that the stress test stays as fast as it is.
+//! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they were
+//! first sent. This loop is apart from that of the stress test, which would become slower with it.
 
 use super::limits::{LATEST, Limit};
 use super::stress::{Stress, StressResult};
@@ -14,21 +14,22 @@ use lossylink_core::time::{Duration, Instant};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Frames followed at a time: far more than any protection has under way.
+/// Number of frames that are followed at a time: far more than any protection has under way.
 const FOLLOWED: usize = 1 << 18;
-/// Frames between two looks at the caller's wishes.
+/// Number of frames between two reports to the caller, who may then cancel the run.
 const PROGRESS_FRAMES: u64 = 1 << 14;
-/// Resolution of the delays; mean, least and most are exact.
+/// Resolution of the delays. Mean, least and most are exact.
 const BIN: Duration = Duration::from_ns(10);
 /// Delays beyond 2 ms share the last bin.
 const BINS: usize = 200_000;
 
-/// What became of the frames.
+/// The latencies of the frames of a run.
 #[derive(Clone, Debug)]
 pub struct Journeys {
-    /// From offer to delivery, in picoseconds: all frames that were offered to a busy link.
+    /// Time from offer to delivery, in picoseconds, of all frames that were offered to a busy link.
     pub latency: Histogram,
-    /// From offer to delivery, in picoseconds: frames that were corrupted when they were first sent, and came.
+    /// Time from offer to delivery, in picoseconds, of the frames that were corrupted when they were first
+    /// sent, and were delivered later.
     pub corrupted: Histogram,
 }
 
@@ -36,12 +37,12 @@ pub struct Journeys {
 #[derive(Clone, Copy, Debug)]
 struct Journey {
     offered: Instant,
-    /// Whether it was corrupted when it was first sent; nothing before that.
+    /// Whether the frame was corrupted when it was first sent; `None` before it was sent.
     is_corrupted: Option<bool>,
     is_delivered: bool,
 }
 
-/// All that are followed, by number modulo [`FOLLOWED`].
+/// All frames that are followed, by number modulo [`FOLLOWED`].
 struct Followed {
     journeys: Vec<Journey>,
     offered: u64,
@@ -69,7 +70,7 @@ impl Followed {
         number as usize & (FOLLOWED - 1)
     }
 
-    /// A frame sets out for the first time, or again.
+    /// Notes that a frame is sent for the first time, or again.
     fn send(&mut self, number: u64, arrives: bool) {
         self.journeys[Self::slot(number)].is_corrupted.get_or_insert(!arrives);
     }
@@ -87,7 +88,7 @@ impl Followed {
     }
 }
 
-/// The tap that tells corrupted frames.
+/// The tap that tells which frames are corrupted.
 struct Witness(Rc<RefCell<Followed>>);
 
 impl Watch<u64> for Witness {
@@ -108,7 +109,7 @@ impl Watch<u64> for Witness {
     fn begin_flow(&self, _number: u64) {}
 }
 
-/// Sends the frames of `stress` over `link`, one always waiting, and follows each.
+/// Sends the frames of `stress` over `link`, with one frame always waiting, and follows each frame.
 pub fn run<L: ProtectedLink<u64>>(
     link: &mut L,
     stress: Stress,

@@ -1,21 +1,21 @@
-//! What the RDMA interfaces of two hosts add to a message. (`docs/protocols/hosts.md`)
+//! The latency that the RDMA interfaces of two hosts add to a message. (`docs/protocols/hosts.md`)
 
 use super::quantiles::Quantiles;
 use crate::config::HostProfile;
 use lossylink_core::time::Duration;
 
-/// What the RDMA interfaces of two hosts add to a message.
+/// The latency that the RDMA interfaces of two hosts add to a message.
 #[derive(Clone, Debug)]
 pub struct MessageLatency {
     drawn: Quantiles,
-    /// The largest message that comes with its doorbell.
+    /// The size of the largest message that comes with its doorbell.
     inline_bytes: u64,
-    /// What a larger one takes more.
+    /// The additional latency of a larger message, which the interface fetches.
     fetch: Duration,
 }
 
 impl MessageLatency {
-    /// That of the interfaces of these hosts.
+    /// Returns the latency of the interfaces of these hosts.
     pub fn of(host: &HostProfile) -> Self {
         Self {
             drawn: Quantiles::new(&host.rdma_latency),
@@ -24,7 +24,7 @@ impl MessageLatency {
         }
     }
 
-    /// What they add to a message of `bytes` at `quantile`. (HOST-8)
+    /// Returns the latency that the interfaces add to a message of `bytes` at `quantile`. (HOST-8)
     #[inline]
     pub fn at(&self, quantile: f64, bytes: u64) -> Duration {
         let drawn = self.drawn.at(quantile);

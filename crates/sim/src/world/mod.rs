@@ -1,11 +1,12 @@
-//! Worlds: a link, and what is connected to it.
+//! Worlds: a link, and the sources, hosts and counters that are connected to it.
 //!
 //! * [`datagrams`]: a source that sends at its own rate, without a transport.
-//! * [`limits`]: where a run ends that does not end by itself.
+//! * [`limits`]: the limits of a run that does not end by itself.
 //! * [`rare`]: copies of a link in which a loss is steered.
-//! * [`samples`]: how full its buffers are over time.
-//! * [`stress`]: a packet generator in front, a counter behind.
-//! * [`journeys`]: the same with a source that keeps the link busy and every frame followed.
+//! * [`samples`]: the depths of a link's buffers over time.
+//! * [`stress`]: a packet generator in front of a link, a counter behind it.
+//! * [`journeys`]: the stress test with a source that keeps the link busy, and with every frame
+//!   followed.
 //! * [`network`]: two hosts with any number of conversations, and the hops between them and the
 //!   link. Generic over the protocol, so that TCP and RDMA share it.
 

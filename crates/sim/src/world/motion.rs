@@ -1,15 +1,15 @@
-//! Whether a link that is looked at again and again still moves.
+//! Whether a link that is run step by step still moves frames.
 
 use super::limits::LATEST;
 use crate::Stop;
 use lossylink_core::time::Instant;
 
-/// Frames that are offered at one instant at the most: a link may drop them as they come.
+/// The most frames that are offered at one instant: a link may drop frames as they come.
 pub(super) const OFFERED_AT_ONCE: u32 = 1024;
-/// So many steps in which no frame goes on the wire are a standstill.
+/// The number of steps in a row without a frame on the wire that are a standstill.
 const STANDSTILL_STEPS: u32 = 1 << 20;
 
-/// The frames on the wire of a link, step by step.
+/// The progress of a link: the frames that it has put on the wire, step by step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Motion {
     frames: u64,
@@ -19,7 +19,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Of a link that is left alone when somebody asks for that.
+    /// Watches a link whose run ends when somebody asks `stop` for it.
     pub(super) fn new(stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..Self::default() }
     }
@@ -31,14 +31,14 @@ impl Motion {
         !self.is_at_end
     }
 
-    /// A step has been taken, and so many frames have been on the wire.
+    /// Notes a step, after which `frames` frames have been on the wire.
     #[inline]
     pub(super) fn note(&mut self, frames: u64) {
         self.silent_steps = if frames == self.frames { self.silent_steps + 1 } else { 0 };
         self.frames = frames;
     }
 
-    /// Whether nothing moves any more.
+    /// Whether the link has come to a standstill or to the end of the clock, or was stopped.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
         self.is_at_end || self.silent_steps >= STANDSTILL_STEPS || self.stop.is_asked()

@@ -1,7 +1,7 @@
 //! The hops between the hosts and the link, in both directions.
 //!
-//! These hops do not mark (ECN). All but the hosts' interfaces drop what a switch has no room for. Nothing
-//! gathers in most of them: a line brings frames no faster than the next one of the same rate takes them
+//! These hops do not mark (ECN). All hops but the hosts' interfaces drop frames for which a switch has no room. No
+//! queue grows in most of them: a line brings frames no faster than the next line of the same rate takes them
 //! away. The exception is the port behind the link, where a switch may release its reorder buffer at once.
 //!
 //! ```text
@@ -23,15 +23,15 @@ mod lost_behind;
 pub use jitter::Jitter;
 pub use lost_behind::LostBehind;
 
-/// Hops from a host to the link on the artifact's path.
+/// Number of hops from a host to the link on the artifact's path.
 const HOPS_BEFORE: u32 = 3;
-/// Hops from the link to the other host.
+/// Number of hops from the link to the other host.
 const HOPS_AFTER: u32 = 2;
-/// The queue of a host's own interface, which is the host's memory.
+/// The size of the queue of a host's own interface, which is the host's memory.
 const UNLIMITED_BYTES: u64 = u64::MAX >> 16;
 
-/// A sequence of hops; an empty one takes no time. The first of them may corrupt frames, which take its line and go no further. Behind
-/// the last of them frames may take longer by jitter.
+/// A sequence of hops, which takes no time if it is empty. The first hop may corrupt frames, which take its line and go no
+/// further. Behind the last hop frames may take longer by jitter.
 #[derive(Clone, Debug, Default)]
 pub struct Leg {
     hops: Vec<Hop>,
@@ -39,7 +39,7 @@ pub struct Leg {
     chances: Option<Box<Chances>>,
 }
 
-/// What a leg does to frames by chance.
+/// The losses and the jitter of frames on a leg.
 #[derive(Clone, Debug, Default)]
 struct Chances {
     losses: Option<Losing>,
@@ -52,13 +52,13 @@ impl Chances {
         self.losses.as_mut().is_some_and(|losses| losses.takes(now, octets))
     }
 
-    /// When a frame leaves the leg that would leave at `at` without jitter.
+    /// Returns when a frame leaves the leg that would leave at `at` without jitter.
     fn put_off(&mut self, at: Instant) -> Instant {
         self.jitter.as_mut().map_or(at, |jitter| jitter.leave(at))
     }
 }
 
-/// What corrupts frames of a leg, and how many it has.
+/// The loss process of a leg, and the number of frames that it has corrupted.
 #[derive(Clone, Debug)]
 struct Losing {
     process: LossProcess,
@@ -75,12 +75,12 @@ impl Losing {
 }
 
 impl Leg {
-    /// A leg that only delays.
+    /// Returns a leg that only delays frames.
     pub const fn delay(delay: Duration) -> Self {
         Self { hops: Vec::new(), delay, chances: None }
     }
 
-    /// The leg, whose first hop corrupts frames by `process` from now on.
+    /// Returns the leg, whose first hop corrupts frames by `process` from now on.
     #[must_use]
     pub fn losing(self, process: LossProcess) -> Self {
         if process.is_clean() {
@@ -90,7 +90,7 @@ impl Leg {
         self.with(|chances| chances.losses = losses)
     }
 
-    /// The leg, behind whose last hop frames take longer by `jitter` from now on.
+    /// Returns the leg, behind whose last hop frames take longer by `jitter` from now on.
     #[must_use]
     pub fn jittering(self, jitter: Jitter) -> Self {
         if jitter.is_none() {
@@ -99,7 +99,7 @@ impl Leg {
         self.with(|chances| chances.jitter = Some(jitter))
     }
 
-    /// The leg with other chances.
+    /// Returns the leg with its losses and jitter changed by `change`.
     fn with(mut self, change: impl FnOnce(&mut Chances)) -> Self {
         change(self.chances.get_or_insert_default());
         self
@@ -111,18 +111,19 @@ impl Leg {
         jitter.is_none_or(Jitter::keeps_order)
     }
 
-    /// How long any frame takes at least.
+    /// Returns the least time of any frame across the leg.
     pub fn least_time(&self) -> Duration {
         self.hops.iter().fold(self.delay, |time, hop| time + hop.delay())
     }
 
-    /// How long a frame of `octets` takes that finds all queues empty.
+    /// Returns the time across the leg of a frame of `octets` that finds all queues empty.
     pub fn time_of(&self, octets: u32) -> Duration {
         self.hops.iter().fold(self.delay, |time, hop| time + hop.time_of(octets))
     }
 
-    /// When frames come out behind a line of this rate, to which they come at these times, each with its octets, if all queues are
-    /// empty then: but for what all take alike. `None` if a queue is too small.
+    /// Returns when frames leave the leg behind a line of this rate. `frames` has for each frame the time when it comes to the
+    /// line, and its octets. All queues are empty at first. The result lacks times that are equal for all frames. Returns `None`
+    /// if a queue is too small.
     pub fn behind(&self, rate: LineRate, frames: &[(Duration, u32)]) -> Option<Vec<Instant>> {
         let (mut leg, mut line) = (self.at_rest(), Hop::new(rate, Duration::ZERO, UNLIMITED_BYTES));
         let come_out = frames.iter().map(|&(after, octets)| {
@@ -132,17 +133,17 @@ impl Leg {
         come_out.collect()
     }
 
-    /// The leg before anything has crossed it.
+    /// Returns the leg before any frame has crossed it, without losses and jitter.
     fn at_rest(&self) -> Self {
         Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay, chances: None }
     }
 
-    /// Whether every queue has room for so many octets.
+    /// Whether every queue has room for this number of octets.
     pub fn has_room_for(&self, octets: u32) -> bool {
         self.hops.iter().all(|hop| hop.has_room_for(octets))
     }
 
-    /// When a frame that enters at `now` comes out; `None` if a queue was full, or the frame was corrupted.
+    /// Returns when a frame that enters at `now` leaves the leg; `None` if a queue was full, or the frame was corrupted.
     #[inline]
     pub fn cross<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         if self.chances.is_some() {
@@ -155,15 +156,15 @@ impl Leg {
         Some(at)
     }
 
-    /// Returns when a frame that enters a leg with chances at `now` comes out; `None` if a queue was full, or the frame was
-    /// corrupted.
+    /// Returns when a frame that enters a leg with losses or jitter at `now` leaves it; `None` if a queue was full, or the frame
+    /// was corrupted.
     #[inline(never)]
     fn cross_by_chance<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         self.cross_watched(now, frame, usize::MAX, |_| {})
     }
 
-    /// When a frame that enters at `now` comes out; `watch` is told when the first bit leaves onto the hop with
-    /// index `watched`.
+    /// Returns when a frame that enters at `now` leaves the leg. Tells `watch` when the first bit leaves onto the hop with index
+    /// `watched`.
     pub fn cross_watched<P>(
         &mut self,
         now: Instant,
@@ -190,64 +191,63 @@ impl Leg {
         Some(chances.as_mut().map_or(at, |chances| chances.put_off(at)))
     }
 
-    /// Frames that were corrupted; `None` on a leg that corrupts none.
+    /// Returns how many frames were corrupted; `None` on a leg that corrupts none.
     fn lost(&self) -> Option<u64> {
         let losses = self.chances.as_ref().and_then(|chances| chances.losses.as_ref());
         losses.map(|losses| losses.lost)
     }
 
-    /// The most octets that ever stood in the queue of the first hop; 0 without a hop.
+    /// Returns the most octets that ever stood in the queue of the first hop; 0 without a hop.
     pub fn high_water_bytes(&self) -> u64 {
         self.hops.first().map_or(0, Hop::high_water_bytes)
     }
 
-    /// Frames dropped because a queue was full.
+    /// Returns how many frames were dropped because a queue was full.
     pub fn dropped(&self) -> u64 {
         self.hops.iter().map(Hop::dropped).sum()
     }
 }
 
-/// What the ports of switches on a path hold, in bytes that have not been serialised yet.
+/// The sizes of the queues of switch ports on a path, in bytes that have not been serialised yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Rooms {
-    /// Any port.
+    /// The size of any port's queue but that of the port behind the link.
     pub queue_bytes: u64,
-    /// The port behind the link.
+    /// The size of the queue of the port behind the link.
     pub receiver_queue_bytes: u64,
 }
 
 /// The four legs of a path.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
-    /// From the sending host to the link.
+    /// The leg from the sending host to the link.
     pub to_link: Leg,
-    /// From the link to the receiving host.
+    /// The leg from the link to the receiving host.
     pub to_far: Leg,
-    /// From the receiving host back to the link.
+    /// The leg from the receiving host back to the link.
     pub back_to_link: Leg,
-    /// From the link back to the sending host.
+    /// The leg from the link back to the sending host.
     pub to_near: Leg,
 }
 
 impl Path {
-    /// Whether all conversations go through one interface at either end; otherwise each is between two hosts of its own.
+    /// Whether all conversations share one interface at either end; otherwise each is between two hosts of its own.
     pub const fn shares_interfaces(&self) -> bool {
         !self.to_link.hops.is_empty()
     }
 
-    /// The least time from any host to the link.
+    /// Returns the least time from any host to the link.
     pub fn least_to_link(&self) -> Duration {
         self.to_link.least_time().min(self.back_to_link.least_time())
     }
 
-    /// The least time from the link to any host.
+    /// Returns the least time from the link to any host.
     pub fn least_to_hosts(&self) -> Duration {
         self.to_far.least_time().min(self.to_near.least_time())
     }
 
-    /// The artifact's path: store-and-forward hops at the link's rate, whose fixed delays make up
-    /// `one_way` together with the `link_delay` of the protected link. A switch's port holds as much as
-    /// `rooms` says.
+    /// Returns the artifact's path: store-and-forward hops at the link's rate, whose fixed delays make up `one_way` together with
+    /// the `link_delay` of the protected link. The queue of a switch's port has the size that `rooms` says.
     pub fn artifact(
         rate: LineRate,
         nic_rate: LineRate,
@@ -258,7 +258,7 @@ impl Path {
         let Rooms { queue_bytes, receiver_queue_bytes } = rooms;
         let hops = HOPS_BEFORE + HOPS_AFTER;
         let delay = one_way.saturating_sub(link_delay) / u64::from(hops);
-        // The first hop, and as many ports of switches as make up the leg.
+        // The first hop, and the number of switch ports that make up the rest of the leg.
         let leg = |(first_rate, first_bytes): (LineRate, u64), count: u32| {
             let first = Hop::new(first_rate, delay, first_bytes);
             let others = (1..count).map(|_| Hop::new(rate, delay, queue_bytes));
@@ -272,28 +272,27 @@ impl Path {
         }
     }
 
-    /// Frames that the hops behind the link corrupted.
+    /// Returns how many frames the hops behind the link corrupted.
     pub fn lost_behind(&self) -> LostBehind {
         LostBehind { forward: self.to_far.lost(), back: self.to_near.lost() }
     }
 
-    /// The path, whose hops behind the link corrupt frames: those toward the receiving host by the first, those toward the
-    /// sending host by the second.
+    /// Returns the path whose hops behind the link corrupt frames: toward the receiving host by `forward`, toward the sending
+    /// host by `back`.
     #[must_use]
     pub fn losing(self, (forward, back): (LossProcess, LossProcess)) -> Self {
         Self { to_far: self.to_far.losing(forward), to_near: self.to_near.losing(back), ..self }
     }
 
-    /// The path, behind whose link frames take longer by jitter: those toward the receiving host by the first, those toward the
-    /// sending host by the second.
+    /// Returns the path behind whose link frames take longer by jitter: toward the receiving host by `forward`, toward the
+    /// sending host by `back`.
     #[must_use]
     pub fn jittering(self, (forward, back): (Jitter, Jitter)) -> Self {
         Self { to_far: self.to_far.jittering(forward), to_near: self.to_near.jittering(back), ..self }
     }
 
-    /// A path that is nothing but the link and its `rtt`, of which the link itself takes
-    /// `link_delay` each way, behind the sending host's interface if that has a rate of its own.
-    /// `None` if the link takes more than there is.
+    /// Returns a path of the link and its `rtt` alone, of which the link itself takes `link_delay` each way. The path lies behind
+    /// the sending host's interface, if that has a rate of its own. Returns `None` if the link takes more than `rtt`.
     pub fn direct(rtt: Duration, link_delay: Duration, interface: Option<LineRate>) -> Option<Self> {
         let half = rtt / 2;
         let rest = Duration::from_ps(half.as_ps().checked_sub(link_delay.as_ps())?);
@@ -312,13 +311,13 @@ mod tests {
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 
-    /// What Tofino's profile says.
+    /// The sizes of Tofino's profile.
     const ROOMS: Rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000 };
 
     proptest! {
-        /// Whatever the hosts send, no port of a switch behind an interface that is no faster ever holds
-        /// more than two full frames: the one that it sends, and what came meanwhile. So no limit that has
-        /// room for those is felt, and no marking at a threshold above it.
+        /// Whatever the hosts send, no port of a switch behind an interface that is no faster ever holds more than two full
+        /// frames: the frame that it sends, and the frame that came meanwhile. So no limit that has room for two frames is felt,
+        /// and no marking at a threshold above it.
         #[test]
         fn ports_behind_an_interface_hold_two_frames_at_most(
             nic_gbps in 1u64..=100,
@@ -339,7 +338,7 @@ mod tests {
                 prop_assert!(forward.is_some());
                 let back = path.back_to_link.cross(now, &frame);
                 prop_assert!(back.is_some());
-                // Over a link of the same rate without protection: what leaves one line enters the next.
+                // Over a link of an equal rate without protection: a frame that leaves one line enters the next.
                 let over = |at: Option<Instant>| at.unwrap() + link;
                 prop_assert!(path.to_far.cross(over(forward), &frame).is_some());
                 prop_assert!(path.to_near.cross(over(back), &frame).is_some());
@@ -347,7 +346,7 @@ mod tests {
         }
     }
 
-    /// How often a train stayed one, and how often it did not.
+    /// The numbers of trains that stayed one train, and of those that did not.
     #[derive(Debug, Default)]
     #[cfg(feature = "fast")]
     struct Seen {
@@ -356,7 +355,7 @@ mod tests {
     }
 
     #[cfg(feature = "fast")]
-    /// Sends trains and frames by themselves, at these gaps, over a leg, and over its twin one by one.
+    /// Sends trains as trains, at these gaps, over a leg, and their frames one by one over an equal leg.
     fn trains_beside_frames(first_gbps: u64, trains: &[(u64, u64, u32, u32)]) -> Seen {
         let rate = |gbps| LineRate::new(BitRate::from_gbps(gbps));
         let (one_way, link) = (Duration::from_ns(14_900), Duration::from_ns(659));

@@ -5,33 +5,34 @@ use crate::config::LatencyTable;
 use lossylink_core::rng::{RngCore, Stream, as_uniform};
 use lossylink_core::time::Duration;
 
-/// Parts of the unit interval, for each of which the guide knows where to begin.
+/// Number of parts of the unit interval. For each part the guide knows the line at which to begin.
 const PARTS: usize = 1 << PART_BITS;
-/// So many bits of a fraction say in which part it is.
+/// Number of leading bits of a fraction that say in which part the fraction lies.
 const PART_BITS: u32 = 8;
 
 /// A line between two points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Line {
-    /// The probability at which it ends; the last one ends nowhere.
+    /// The probability at which the line ends; the last line has no end.
     end: f64,
     start: f64,
-    /// From its start to its end.
+    /// The difference of probability between the start of the line and its end.
     span: f64,
     ns: f64,
     rise_ns: f64,
 }
 
-/// A quantile function.
+/// A quantile function of latencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantiles {
     lines: Vec<Line>,
-    /// The first line that does not end before the part begins.
+    /// The first line of each part that does not end before the part begins.
     guide: [u16; PARTS],
 }
 
 impl Quantiles {
-    /// The function that is linear between these points, in ascending order, and level beyond them. Without any it is zero.
+    /// Returns the function that is linear between the points of `table`, in ascending order, and level beyond them.
+    /// Without points the function is zero.
     pub fn new(table: &LatencyTable) -> Self {
         let level = |&(start, ns): &(f64, f64)| Line { end: start, start, span: 0.0, ns, rise_ns: 0.0 };
         let between = |pair: &[(f64, f64)]| {
@@ -55,20 +56,20 @@ impl Quantiles {
         Self { lines, guide }
     }
 
-    /// The latency at `fraction`, which is at least zero.
+    /// Returns the latency at `fraction`, which is at least zero.
     #[inline]
     pub fn at(&self, fraction: f64) -> Duration {
         self.in_part(((fraction * PARTS as f64) as usize).min(PARTS - 1), fraction)
     }
 
-    /// A latency that is drawn.
+    /// Draws a latency.
     #[inline]
     pub fn draw(&self, draws: &mut Stream) -> Duration {
         let bits = draws.next_u64();
         self.in_part((bits >> (u64::BITS - PART_BITS)) as usize, as_uniform(bits))
     }
 
-    /// The latency at `fraction`, which lies in this part.
+    /// Returns the latency at `fraction`, which lies in this part.
     #[inline]
     fn in_part(&self, part: usize, fraction: f64) -> Duration {
         let mut place = usize::from(self.guide[part]);
@@ -87,7 +88,7 @@ mod tests {
     use lossylink_core::rng::{Streams, uniform};
     use proptest::prelude::*;
 
-    /// By a search for the points on both sides.
+    /// Returns the latency at `fraction` by a search for the points on both sides.
     fn searched(table: &LatencyTable, fraction: f64) -> Duration {
         let above = table.partition_point(|&(probability, _)| probability < fraction);
         let (p0, ns0) = table[above.saturating_sub(1)];

@@ -1,4 +1,4 @@
-//! One rare loss at a time: a link under load, and copies of it in which a loss is steered.
+//! Estimates of rare losses, one loss at a time: a link under load, and copies of it in which a loss is steered.
 //!
 //! The method is in `docs/protocols/rare.md`; its rules are cited here.
 
@@ -12,42 +12,42 @@ use lossylink_core::loss::{Aim, Bursts, LossModel, LossProcess, Target};
 use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
 use lossylink_core::time::Instant;
 
-/// Frames on the wire before the first look (RARE-2).
+/// Number of frames on the wire before the first look (RARE-2).
 pub(super) const WARM_UP_FRAMES: u64 = 4096;
-/// Frames on the wire between two looks, at most; a power of two (RARE-2).
+/// The most frames on the wire between two looks; a power of two (RARE-2).
 pub(super) const DISTANCE_FRAMES: u64 = 128;
-/// Frames of which the link remembers at least whether they came out: more than any that is repaired.
+/// Number of frames of which the link remembers at least whether they came out. No frame is repaired that lies further
+/// back.
 const REMEMBERED: usize = 2048;
-/// Frames that a copy may send until its target is settled.
+/// The most frames that a copy may send until its target is settled.
 const FRAMES_MAX: u64 = 1 << 17;
-/// Frames that are sent to find out where the repairs of a target will be (RARE-12).
+/// The most frames that a rehearsal sends to find out where the repairs of a target will be (RARE-12).
 const REHEARSED_MAX: u64 = 1 << 12;
-/// How often that is done in a look.
+/// The most rehearsals in a look.
 const REHEARSALS_MAX: u32 = 32;
-/// How much less often than once a frame is lost that no rehearsal expects to be, in the time in which a
-/// target is settled (RARE-12).
+/// The inverse of the average number of losses that no rehearsal expects, in the time in which a target is settled (RARE-12).
 const UNEXPECTED: u32 = 4;
-/// Places of a target in its burst that are drawn as often as each other (RARE-5).
+/// Number of places of a target in its burst that are drawn with equal chances (RARE-5).
 const EARLY_PLACES: u32 = 8;
 
-/// A link with its source of frames: numbered, and offered as in the stress test.
+/// A link with its source of frames, which are numbered, and offered as in the stress test.
 #[derive(Clone, Debug)]
 struct Path {
     link: AnyLink<u64>,
     source: Source,
     frame_bytes: u32,
     offered: u64,
-    /// When the generator next looks at the queue.
+    /// The time when the generator next looks at the queue.
     tick: Instant,
     now: Instant,
-    /// Number of the first frame of which it is remembered whether it came out; those before are past.
+    /// Number of the first frame of which the link remembers whether it came out; frames before are past.
     remembered: u64,
     delivered: Vec<bool>,
     motion: Motion,
 }
 
 impl Path {
-    /// Takes what has come out by now.
+    /// Takes the frames that have come out by `until`.
     fn collect(&mut self, until: Instant) {
         let Self { link, remembered, delivered, .. } = self;
         link.delivered().drain_due(until, |_, frame| {
@@ -61,7 +61,7 @@ impl Path {
         });
     }
 
-    /// Forgets the older half of what came out, once it is much.
+    /// Forgets the older half of the remembered frames, once there are many.
     fn forget(&mut self) {
         if self.delivered.len() >= 2 * REMEMBERED {
             self.delivered.drain(..REMEMBERED);
@@ -76,7 +76,7 @@ impl Path {
             .is_none_or(|place| self.delivered.get(place as usize).copied().unwrap_or_default())
     }
 
-    /// Lets the next thing happen.
+    /// Handles the next event.
     fn step(&mut self) {
         match self.source {
             Source::Saturated => {
@@ -104,7 +104,7 @@ impl Path {
         self.offered += 1;
     }
 
-    /// The next thing happens at `next`, if anything does.
+    /// Handles the event at `next`, if the link still moves.
     fn step_to(&mut self, next: Instant) {
         if self.motion.allows(next) {
             self.advance_to(next);
@@ -117,7 +117,7 @@ impl Path {
         self.now = now;
     }
 
-    /// Offers nothing more, loses nothing more, and lets everything under way arrive.
+    /// Offers no more frames, loses no more frames, and lets all frames under way arrive.
     fn drain(&mut self) {
         let (forward, reverse) = self.link.losses_mut();
         (*forward, *reverse) = (no_losses(), no_losses());
@@ -131,38 +131,38 @@ pub(super) fn no_losses() -> LossProcess {
     LossProcess::new(&LossModel::None, Streams::new(0).stream("none"))
 }
 
-/// What one look gave.
+/// The result of one look.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Look {
-    /// Frames that stay lost because of the target, weighted.
+    /// Number of frames that stay lost because of the target, weighted.
     pub lost: f64,
-    /// Data frames for which the look stands.
+    /// Number of data frames for which the look stands.
     pub data: f64,
 }
 
-/// What a link that is looked at has done.
+/// The results of all looks at a link.
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
-    /// Each look.
+    /// The result of each look.
     pub each: Vec<Look>,
-    /// Frames put on the wire, those of all copies included.
+    /// Number of frames put on the wire, those of all copies included.
     pub frames: u64,
 }
 
-/// Why a link cannot be looked at (RARE-11).
+/// The reasons why a link cannot be looked at (RARE-11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The losses are a list.
+    /// The losses are not drawn so that they can be steered, but for example a list.
     #[error(
         "--rare steers losses that are drawn: not at:..., not a trace, no bursts that last a time, and no chain that remembers for thousands of frames"
     )]
     NotSteerable,
-    /// Frames are lost before the link.
+    /// The queue or the meter in front of the link drops frames.
     #[error(
         "--rare counts what the link loses, and here the queue or the meter in front of it drops frames; lower the load, or leave the meter out"
     )]
     Drops,
-    /// Losses follow too fast.
+    /// Losses follow each other too fast.
     #[error(
         "--rare: a loss is not settled within {FRAMES_MAX} frames; so frequent ones are seen without --rare"
     )]
@@ -174,7 +174,7 @@ pub enum Refusal {
     Standstill,
 }
 
-/// A link that is looked at again and again.
+/// A link for repeated looks at rare losses.
 #[derive(Debug)]
 pub struct Rare {
     path: Path,
@@ -183,15 +183,15 @@ pub struct Rare {
     streams: Streams,
     draws: Stream,
     looks: Looks,
-    /// Losses of the link, and the frame count when the last was seen.
+    /// Number of losses of the link, and the number of frames when the last loss was seen.
     lost: u64,
     lost_at: u64,
-    /// Frames on the wire in the time in which a target is settled (RARE-12).
+    /// Number of frames on the wire in the time in which a target is settled (RARE-12).
     lead_frames: u32,
 }
 
 impl Rare {
-    /// A link with its source, not yet started.
+    /// Returns a link with its source, not yet started.
     ///
     /// # Errors
     /// If its losses cannot be steered.
@@ -220,7 +220,7 @@ impl Rare {
         Ok(Self { path, gives_up, bursts, streams, draws, looks, lost: 0, lost_at: 0, lead_frames: 0 })
     }
 
-    /// Looks so many times.
+    /// Looks at the link `times` times.
     ///
     /// # Errors
     /// If frames are dropped before the link, losses follow each other too fast, or the link comes to a standstill.
@@ -239,14 +239,15 @@ impl Rare {
         Ok(self.looks)
     }
 
-    /// How many frames the link sends on average in the time in which a frame is settled.
+    /// Returns how many frames the link sends on average in the time in which a frame is settled.
     fn frames_to_settle(&self) -> u32 {
         let GivesUp::Frames { lifetime, .. } = self.gives_up else { return 0 };
         let share = lifetime.as_secs_f64() / (self.path.now - Instant::ZERO).as_secs_f64();
         (self.path.link.traffic().frames as f64 * share).ceil() as u32
     }
 
-    /// A look stands for a frame on the wire, and these are so many data frames each (RARE-3).
+    /// Sets the number of data frames of each look: a look stands for a frame on the wire, and a frame for this share
+    /// of a data frame (RARE-3).
     fn weigh_frames(&mut self, before: &Traffic) {
         if matches!(self.gives_up, GivesUp::Frames { .. }) {
             let traffic = self.path.link.traffic();
@@ -256,7 +257,7 @@ impl Rare {
         }
     }
 
-    /// The link itself goes on, by the law of its losses (RARE-2).
+    /// Runs the link itself, by the law of its losses (RARE-2).
     fn run_on(&mut self, frames: u64) {
         let end = self.path.link.traffic().frames + frames;
         self.path.forget();
@@ -291,9 +292,9 @@ impl Rare {
         Ok(Look { lost: look.lost / probability, ..look })
     }
 
-    /// What is aimed at, and with what probability among several (RARE-5): half of the time at one of the
-    /// first places of a burst, half of the time at a place of which long bursts have more. Where a target takes
-    /// those behind it along, at the first twice as often.
+    /// Returns the target of a look, and its probability among several (RARE-5): half of the time one of the first places of
+    /// a burst, half of the time a place of which long bursts have more. Where a target takes the frames behind it along,
+    /// this holds for one half of the looks, and the other half aim at the first place.
     fn aim(&mut self) -> (Aim, f64) {
         let together = match self.gives_up {
             GivesUp::Block { frames, spare } => return (Aim::Block { frames, spare }, 1.0),
@@ -320,7 +321,7 @@ impl Rare {
     }
 }
 
-/// One more than the failures before a success of chance `stop`.
+/// Draws one more than the number of failures before a success of chance `stop`.
 fn geometric(stop: f64, rng: &mut Stream) -> u32 {
     let mut count = 1;
     while uniform(rng) >= stop {
@@ -335,10 +336,10 @@ struct Follower {
     gives_up: GivesUp,
     /// Number of the first data frame that the copy sends.
     base: u64,
-    /// Frames that belong to the target or repair it, and when the last of them was seen.
+    /// Number of frames that belong to the target or repair it, and when the last of them was seen.
     touched: (u64, Instant),
     rehearsals: u32,
-    /// Frames that rehearsals sent.
+    /// Number of frames that rehearsals sent.
     rehearsed: u64,
 }
 
@@ -348,7 +349,7 @@ impl Follower {
         Self { path, gives_up, base, touched: (0, Instant::ZERO), rehearsals: 0, rehearsed: 0 }
     }
 
-    /// Runs until the target is settled, and weighs what is missing.
+    /// Runs until the target is settled, and weighs the missing frames.
     fn run(&mut self) -> Result<Look, Refusal> {
         let end = self.path.link.traffic().frames + FRAMES_MAX;
         while self.path.link.traffic().frames < end && !self.path.motion.is_over() {
@@ -374,7 +375,8 @@ impl Follower {
         Err(if self.path.motion.is_over() { Refusal::Standstill } else { Refusal::NeverSettled })
     }
 
-    /// Finds out when the target will be repaired, in a copy in which its repairs are lost and nothing else (RARE-12).
+    /// Finds out when the target will be repaired, in a copy in which its repairs are lost and no other frame
+    /// (RARE-12).
     fn foresee(&mut self) {
         self.rehearsals += 1;
         let mut copy = Self { path: self.path.clone(), ..*self };
@@ -400,7 +402,7 @@ impl Follower {
         }
     }
 
-    /// Whether nothing of the target can be lost any more (RARE-7).
+    /// Whether no frame of the target can be lost any more (RARE-7).
     fn is_settled(&mut self, target: &Target) -> bool {
         if let Some(steered) = self.path.link.losses_mut().1.steered() {
             steered.follow(target.unit);
@@ -420,7 +422,7 @@ impl Follower {
         self.base.saturating_add_signed(target.first)
     }
 
-    /// What stays lost because of the target, weighted.
+    /// Returns the number of frames that stay lost because of the target, weighted.
     fn weigh(&mut self, target: &Target, weight: f64) -> Result<Look, Refusal> {
         let first = self.first_of(target);
         if let (GivesUp::Frames { .. }, true) = (self.gives_up, self.path.is_delivered(first)) {
@@ -440,8 +442,9 @@ impl Follower {
         Ok(Look { lost: weight * missing as f64, data: target.frames as f64 })
     }
 
-    /// Missing frames from `first` on, if it is missing, that lie no more than `together` apart. None if
-    /// one is missing as closely before it: then they count as that one's (RARE-6).
+    /// Returns the number of missing frames from `first` on, if `first` is missing, that lie no more than `together`
+    /// apart. Returns 0 if a frame is missing as closely before `first`: then the missing frames count as those of
+    /// that frame (RARE-6).
     fn missing_from(&self, first: u64, together: u64) -> u64 {
         let is_missing = |&number: &u64| !self.path.is_delivered(number);
         let before = first.saturating_sub(together)..first;

@@ -1,4 +1,4 @@
-//! What a host's reception costs a flow: its wake-ups, its moderation, its stack. (`docs/protocols/hosts.md`)
+//! The latency of a host's reception for a flow: its wake-ups, its moderation, its stack. (`docs/protocols/hosts.md`)
 
 use super::quantiles::Quantiles;
 use crate::config::{HostProfile, LatencyTable};
@@ -20,7 +20,7 @@ impl Latency {
         if least == quantiles.at(1.0) { Self::Constant(least) } else { Self::Drawn(Arc::new(quantiles)) }
     }
 
-    /// A constant one takes no random number.
+    /// Draws the latency. A constant latency takes no random number.
     #[inline]
     fn draw(&self, draws: &mut Stream) -> Duration {
         match self {
@@ -38,15 +38,15 @@ impl Latency {
     }
 }
 
-/// How an interface moderates a flow that keeps its core in use. (HOST-9)
+/// The moderation of a flow that keeps its core in use. (HOST-9)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sustained {
-    /// For so long, without a pause as long.
+    /// The time from which on the moderation applies, if the flow uses its core without a pause of this length.
     after: Duration,
     moderation: Duration,
 }
 
-/// What a host's reception costs a flow.
+/// The latency of a host's reception for a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reception {
     wake_up: Latency,
@@ -63,7 +63,7 @@ impl Default for Reception {
 }
 
 impl Reception {
-    /// What receiving costs a TCP flow on this host.
+    /// Returns the reception of a TCP flow on this host.
     pub fn of(host: &HostProfile) -> Self {
         let segment = Duration::from_ns_f64(host.receive_segment_ns);
         let merges = host.generic_receive_offload;
@@ -75,8 +75,8 @@ impl Reception {
         reception.sustaining(after, Duration::from_ns_f64(host.sustained_moderation_ns))
     }
 
-    /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
-    /// each segment that it hands up; `merges` says whether it merges packets.
+    /// Returns a reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for each segment that it
+    /// hands up; `merges` says whether it merges packets.
     pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
         let (wake_up, moderation) = (Latency::new(wake_up), Latency::new(moderation));
         Self { wake_up, moderation, sustained: None, segment, merges }
@@ -89,24 +89,25 @@ impl Reception {
         Self { sustained: Some(Sustained { after, moderation }), ..self }
     }
 
-    /// A reception that always wakes up after the same time, and costs nothing else.
+    /// Returns a reception that always takes `wake_up` to wake up, and takes no other time.
     pub const fn waking_in(wake_up: Duration) -> Self {
         let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
         Self { wake_up, moderation, sustained: None, segment: Duration::ZERO, merges: false }
     }
 
-    /// How long a flow may last at the least until the interface moderates it otherwise.
+    /// Returns the time for which a flow at least uses its core until the interface moderates it otherwise.
     pub(crate) fn sustained_after(&self) -> Duration {
         self.sustained.map_or(Duration::MAX, |sustained| sustained.after)
     }
 
-    /// What the interface puts a burst of a flow off by that has kept its core in use for so long; `None` for a short flow. (HOST-9)
+    /// Returns by how much the interface puts off a burst of a flow that has kept its core in use for `used_for`; `None` for a
+    /// short flow. (HOST-9)
     pub(super) fn sustained_moderation(&self, used_for: Duration) -> Option<Duration> {
         let sustained = self.sustained.filter(|sustained| used_for >= sustained.after);
         sustained.map(|sustained| sustained.moderation)
     }
 
-    /// What the stack takes for a segment.
+    /// Returns the time that the stack takes for a segment.
     pub(super) const fn segment(&self) -> Duration {
         self.segment
     }
@@ -116,14 +117,14 @@ impl Reception {
         self.merges
     }
 
-    /// What a packet that finds the host idle waits at the least.
+    /// Returns the least time for which a packet waits that finds the host idle.
     #[cfg(feature = "fast")]
     pub fn least_wake_up(&self) -> Duration {
         self.wake_up.least()
     }
 
-    /// A host that is handed at one instant what came during a wake-up, which always takes so long. `None` if it takes time for
-    /// each segment.
+    /// Returns this reception of a host that always wakes up in `wake_up`, and is handed at one instant all packets of a wake-up.
+    /// Returns `None` if the host takes time for each segment.
     #[cfg(feature = "fast")]
     pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
         let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
@@ -131,25 +132,25 @@ impl Reception {
         is_handed_at_once.then_some(Self { wake_up, moderation, sustained: None, ..*self })
     }
 
-    /// From the arrival of a packet at an idle host until the host is awake. (HOST-1)
+    /// Draws the time from the arrival of a packet at an idle host until the host is awake. (HOST-1)
     #[inline]
     pub(super) fn draw_wake_up(&self, draws: &mut Stream) -> Duration {
         self.wake_up.draw(draws)
     }
 
-    /// What the interface puts a burst of a short flow off by. (HOST-2)
+    /// Draws by how much the interface puts off a burst of a short flow. (HOST-2)
     #[inline]
     pub(super) fn draw_moderation(&self, draws: &mut Stream) -> Duration {
         self.moderation.draw(draws)
     }
 
-    /// Whether a packet is handled the instant it arrives, for itself.
+    /// Whether each packet is handled by itself, the instant it arrives.
     pub fn is_free(&self) -> bool {
         let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;
         is_quick && !self.merges
     }
 
-    /// Whether nothing matters but the wake-up.
+    /// Whether the host has no latency but its wake-up.
     pub fn only_wakes(&self) -> bool {
         let is_moderated = self.moderation != Latency::Constant(Duration::ZERO) || self.sustained.is_some();
         self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)

@@ -1,16 +1,16 @@
-//! The depths of a link's buffers, looked at in equal steps. Of a long run fewer samples are kept.
+//! The depths of a link's buffers, sampled at equal distances. Of a long run fewer samples are kept.
 
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples, as published.
 const PERIOD: Duration = Duration::from_ms(10);
-/// Samples that are kept at the most, an even number: those of three hours.
+/// The most samples that are kept, an even number: those of three hours.
 const KEPT_MAX: usize = 1 << 20;
 
 /// The depths of the buffers at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferSample {
-    /// When.
+    /// The time of the sample.
     pub at: Instant,
     /// Bytes in the Tx buffer.
     pub tx_bytes: u64,
@@ -18,7 +18,8 @@ pub struct BufferSample {
     pub rx_bytes: u64,
 }
 
-/// Samples in equal steps. Once there are too many, every second one goes, and the steps become twice as long.
+/// Samples at equal distances. Once there are too many samples, every second one is dropped, and the distances become
+/// twice as long.
 #[derive(Clone, Debug)]
 pub struct BufferSamples {
     next: Instant,
@@ -27,12 +28,12 @@ pub struct BufferSamples {
 }
 
 impl BufferSamples {
-    /// Samples of what begins at `begin`.
+    /// Returns the samples of a run that begins at `begin`, none so far.
     pub fn from(begin: Instant) -> Self {
         Self { next: begin + PERIOD, period: PERIOD, kept: Vec::new() }
     }
 
-    /// When the next sample is due.
+    /// Returns when the next sample is due.
     #[inline]
     pub const fn due(&self) -> Instant {
         self.next
@@ -59,7 +60,7 @@ impl BufferSamples {
         self.next += self.period;
     }
 
-    /// The samples in their order.
+    /// Returns the samples in their order.
     pub fn kept(&self) -> &[BufferSample] {
         &self.kept
     }

@@ -14,66 +14,67 @@ use crate::net::source::{self, NoFrames, SATURATED_BACKLOG, Saturated, Source as
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
-/// Ticks of the generator, or frames of it, between two looks at what was delivered: so many frames LinkGuardian's switches run ahead of
-/// each other at the most. Chosen by the instructions that a frame takes: 197 with 64, 176 with 1,024.
+/// Number of ticks of the generator, or frames of it, between two looks at the delivered frames. LinkGuardian's switches run
+/// ahead of each other by at most this number of frames. Chosen by the instructions that a frame takes: 197 with 64, 176 with
+/// 1,024.
 const COLLECT_FRAMES: u64 = 1024;
-/// Frames at the end of a run that are offered one by one, because the run ends with what happens last.
+/// Number of frames at the end of a run that are offered one by one, because the run ends with its last event.
 const LAST_FRAMES: u64 = 64;
-/// Time that a saturated source fills between two looks at what was delivered: of 1,000 frames at 100 Gb/s.
+/// The time that a saturated source fills between two looks at the delivered frames: that of 1,000 frames at 100 Gb/s.
 const SATURATED_TURN: Duration = Duration::from_us(125);
-/// Frames between two reports to the caller.
+/// Number of frames between two reports to the caller.
 const PROGRESS_FRAMES: u64 = 1 << 16;
-/// Steps for which a link may still drain once the caller has lost patience.
+/// Number of steps in which a link may still drain once the caller has cancelled the run.
 const LAST_STEPS: u64 = 1 << 16;
 
-/// Where the frames come from.
+/// The source of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A packet generator that emits one frame a period while fewer than `queue_packets` wait.
     Generator {
-        /// Time between frames.
+        /// The time between two frames.
         period: Duration,
-        /// Frames that may wait.
+        /// Number of frames that may wait.
         queue_packets: usize,
     },
     /// A source that always has a frame waiting.
     Saturated,
 }
 
-/// What the stress test sends.
+/// The frames that the stress test sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Stress {
-    /// Frames to send.
+    /// Number of frames to send.
     pub packets: u64,
-    /// Size of each, Ethernet header included and check sequence not.
+    /// Size of each frame, Ethernet header included and check sequence not.
     pub frame_bytes: u32,
-    /// Their source.
+    /// The source of the frames.
     pub source: Source,
 }
 
-/// What came out.
+/// The result of a stress test.
 #[derive(Clone, Debug)]
 pub struct StressResult {
-    /// Order and uniqueness of what was delivered.
+    /// Order and uniqueness of the delivered frames.
     pub delivered: SequenceCheck,
-    /// Frames offered.
+    /// Number of frames offered.
     pub offered: u64,
-    /// When the first frame was delivered; never, if none was.
+    /// The time when the first frame was delivered; never, if none was.
     pub first: Instant,
-    /// When the last frame was delivered.
+    /// The time when the last frame was delivered.
     pub last: Instant,
-    /// Samples of the buffers.
+    /// Samples of the depths of the buffers.
     pub samples: BufferSamples,
     /// The end of the run.
     pub end: Instant,
-    /// Whether it was cut short.
+    /// Whether the caller cut the run short.
     pub interrupted: bool,
-    /// Whether it came to its limit before everything had happened.
+    /// The limit at which the run ended before everything had happened, if it did.
     pub limit: Option<Limit>,
 }
 
 impl StressResult {
-    /// Nothing yet.
+    /// Returns the result of a run that has not begun.
     pub(super) fn of(stress: &Stress) -> Self {
         Self {
             delivered: SequenceCheck::of(stress.packets),
@@ -88,7 +89,7 @@ impl StressResult {
     }
 }
 
-/// A packet generator: a frame a period, while few enough wait.
+/// A packet generator: a frame a period, while few enough frames wait.
 #[derive(Clone, Copy, Debug)]
 struct Generator {
     frame_bytes: u32,
@@ -112,7 +113,8 @@ impl source::Source<u64> for Generator {
     }
 
     #[cfg(feature = "fast")]
-    /// Where frames leave no more slowly than they come, those behind one that comes find room, too.
+    /// Returns the frames that come next as a train. Where frames leave no more slowly than they come, the frames behind one that
+    /// comes find room, too.
     #[inline(always)]
     fn train(
         &self,
@@ -150,19 +152,20 @@ impl source::Source<u64> for Generator {
 }
 
 impl Generator {
-    /// Nothing happens before `next`, and until then there is no room: the ticks before that bring nothing.
+    /// Skips the ticks before `next`, the time of the next event: the queue has no room until then, so these ticks bring no
+    /// frame.
     fn pass_until(&mut self, next: Instant) {
         let ticks = next.saturating_since(self.tick).as_ps().div_ceil(self.period.as_ps());
         self.tick += self.period * ticks;
     }
 }
 
-/// A run in progress.
+/// A run of the stress test in progress.
 struct Run<'a, L> {
     link: &'a mut L,
     stress: Stress,
     offered: u64,
-    /// Frames that the caller has been told of.
+    /// Number of frames that have been reported to the caller.
     reported: u64,
     result: StressResult,
 }
@@ -222,7 +225,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         self.link.advance(self.result.end);
     }
 
-    /// The generator found no room for long: it waits until something happens. What comes behind a sample waits for that.
+    /// Lets the generator, which found no room for long, wait for the next event of the link. An event behind a sample waits for
+    /// the sample.
     fn wait_for_room(&mut self, generator: &mut Generator) {
         self.link.advance(generator.tick.min(self.next_sample()).just_before());
         self.collect();
@@ -231,7 +235,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         }
     }
 
-    /// When room may come at the earliest, or the run is over.
+    /// Returns when the queue may have room at the earliest, or the run is over.
     fn next_change(&self) -> Instant {
         self.link.poll_timeout().min(self.link.standstill()).min(LATEST)
     }
@@ -246,7 +250,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             if self.is_over(now, is_full) {
                 break;
             }
-            // Nothing comes before there is room, and there is none before something happens.
+            // No frame comes before the queue has room, and it has no room before the link's next event.
             let next = if is_full { self.link.poll_timeout() } else { now };
             let until = next.max(now + SATURATED_TURN).min(self.next_sample().just_before());
             let until = self.until(until, is_full);
@@ -256,7 +260,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
                 self.collect();
                 now = until;
             } else {
-                // What comes next comes after the sample.
+                // The next event comes after the sample.
                 now = self.until(self.link.poll_timeout(), true);
                 self.step(now);
                 self.fill(&mut source, now);
@@ -265,7 +269,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         }
     }
 
-    /// Whether the run is over at `now` though frames are left: what waits will not move any more, or the clock ends.
+    /// Whether the run is over at `now` though frames are left: the frames that wait will not move any more, or the clock ends.
     fn is_over(&mut self, now: Instant, is_full: bool) -> bool {
         if is_full && self.link.standstill() <= now {
             self.give_up(self.link.standstill());
@@ -275,20 +279,20 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         self.result.limit.is_some()
     }
 
-    /// As far as `until`, but not beyond the end of what moves.
+    /// Returns `until`, or the end of the clock or the standstill of a full link if that comes first.
     fn until(&self, until: Instant, is_full: bool) -> Instant {
         let standstill = if is_full { self.link.standstill() } else { Instant::NEVER };
         until.min(standstill).min(LATEST)
     }
 
-    /// Nothing moves any more at `at`.
+    /// Ends the run, because no frame moves any more at `at`.
     fn give_up(&mut self, at: Instant) {
         self.result.end = self.result.end.max(at);
         let under_way = self.link.under_way();
         self.result.limit = Some(Limit::Standstill { at, under_way });
     }
 
-    /// The source fills what room there is.
+    /// Offers frames of the source while the queue has room.
     fn fill(&mut self, source: &mut Saturated, now: Instant) {
         while source.poll_timeout(self.link.backlog()) <= now {
             source.take(self.link.backlog(), |_, frame| self.link.offer(now, frame));
@@ -303,7 +307,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
                 break;
             }
             if deadline > standstill {
-                // A link without data may ask for an answer for ever: then nothing is given up.
+                // A link without data may ask for an answer for ever: then no frame is given up.
                 if self.link.under_way() > 0 {
                     self.give_up(standstill);
                 }
@@ -330,11 +334,11 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         self.collect();
     }
 
-    /// Everything up to and including `now` happens.
+    /// Handles all events up to and including `now`, and takes the samples on the way.
     #[inline]
     fn advance_to(&mut self, now: Instant) {
         while self.next_sample() <= now {
-            // A sample is taken when something happens at its time or later, just before that.
+            // A sample is taken when an event comes at its time or later, just before that event.
             self.link.advance(self.next_sample().just_before());
             if self.link.poll_timeout() > now {
                 break;
@@ -362,7 +366,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         });
     }
 
-    /// When the next sample of the buffers is due.
+    /// Returns when the next sample of the buffers is due.
     #[inline]
     const fn next_sample(&self) -> Instant {
         self.result.samples.due()

@@ -1,4 +1,4 @@
-//! How late the latest frames are: a link that is kept busy, and copies of it in which a cluster of losses is steered.
+//! Estimates of the latency tail of a link that is kept busy: copies of the link in which a cluster of losses is steered.
 //!
 //! The method is in `docs/protocols/rare.md` (RARE-14 and on). Left out: frames that losses of the other direction
 //! make late by themselves.
@@ -13,51 +13,53 @@ use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Losses, or bursts, before the first look.
+/// Number of losses, or bursts, before the first look.
 const WARM_UP_LOSSES: u32 = 4;
-/// They come after so many times the frames that end a cluster, on average.
+/// The average number of frames until a disturbance brings a loss, in multiples of the frames that end a cluster.
 const DISTURB_TIMES: u64 = 8;
-/// Looks after which one comes where the law had none.
+/// Number of looks without a loss by the law, after which a disturbance brings one.
 const REFRESH_LOOKS: u64 = 16;
-/// After so many times what ends a cluster, without a loss, whatever was behind a repair has drained: how late are frames then?
+/// Number of frames without a loss after which every frame behind a repair has left the buffers, in multiples of the frames
+/// that end a cluster. The latency of frames is measured then.
 const DRAIN_TIMES: u64 = 16;
-/// A cluster ends when frames are no later than so many times that, and by no more than this.
+/// A cluster ends when frames are no later than this multiple of their lateness after all buffers drained, and `QUIET_NS`
+/// nanoseconds more.
 const QUIET_LEVELS: u64 = 3;
 const QUIET_NS: u64 = 200;
-/// Frames of which it is remembered when they were offered: more than any protection has under way.
+/// Number of frames of which the time of their offer is remembered: more than any protection has under way.
 const REMEMBERED: usize = 1 << 13;
-/// Frames that a cluster may last.
+/// The most frames that a cluster may last.
 const CLUSTER_MAX: u64 = 1 << 17;
-/// Blocks of a code that decide when its frames come out.
+/// Number of blocks of a code that decide when its frames come out.
 const BLOCKS: u64 = 3;
-/// Fewest frames that end a cluster.
+/// The fewest frames that end a cluster.
 const CLEAN_MIN: u64 = 8;
 /// The resolution of latencies.
 const TICK: Duration = Duration::from_ns(1);
 
-/// Frames of a look that came out late.
+/// The frames of a look that came out with one late latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Late {
-    /// From offer to delivery, in nanoseconds.
+    /// The time from offer to delivery, in nanoseconds.
     pub latency_ns: u64,
-    /// How many there were, weighted.
+    /// Number of the frames, weighted.
     pub weight: f64,
 }
 
-/// What a link that is looked at has done.
+/// The results of all looks at a link.
 #[derive(Clone, Debug)]
 pub struct Tails {
     /// The late frames of each look, by latency.
     pub looks: Vec<Vec<Late>>,
-    /// Looks that found the link within a cluster, and count nothing.
+    /// Number of looks that found the link within a cluster, and count nothing.
     pub busy: u64,
-    /// Data frames for each frame on the wire, for which a look stands.
+    /// Number of data frames for each frame on the wire, for which a look stands.
     pub data: f64,
     /// The shortest latency, in nanoseconds.
     pub least_ns: u64,
     /// The longest latency with which a cluster ends, in nanoseconds. Beyond it every late frame is counted.
     pub quiet_ns: u64,
-    /// Frames put on the wire, those of all copies included.
+    /// Number of frames put on the wire, those of all copies included.
     pub frames: u64,
 }
 
@@ -68,12 +70,12 @@ struct Line {
     frame_bytes: u32,
     now: Instant,
     offered: u64,
-    /// When the last frames were offered; nothing once they have come out.
+    /// The times when the last frames were offered; `None` for a frame that has come out.
     offers: VecDeque<Option<Instant>>,
     /// Frames and time without a loss that end a cluster (RARE-14).
     clean: (u64, Duration),
     lost: u64,
-    /// The latency of what came out last, and the longest with which a cluster ends, in nanoseconds.
+    /// The latency of the frame that came out last, and the longest latency with which a cluster ends, in nanoseconds.
     latest_ns: u64,
     quiet_ns: u64,
     /// The frame count and the time when the last loss was seen, if the cluster goes on.
@@ -102,12 +104,12 @@ impl Line {
         self.link.traffic().frames
     }
 
-    /// Whether a cluster is on.
+    /// Whether a cluster of losses goes on.
     const fn is_busy(&self) -> bool {
         self.lost_at.is_some()
     }
 
-    /// Lets the next thing happen, and tells the latency of what comes out.
+    /// Handles the next event, and tells `deliver` the latency of each frame that comes out.
     fn step(&mut self, mut deliver: impl FnMut(&mut Self, u64)) {
         let mut offers = 0..OFFERED_AT_ONCE;
         while self.link.backlog() < SATURATED_BACKLOG && offers.next().is_some() {
@@ -155,7 +157,7 @@ impl Line {
     }
 }
 
-/// A link whose tail is looked at again and again.
+/// A link for repeated looks at its latency tail.
 #[derive(Debug)]
 pub struct Tail {
     line: Line,
@@ -164,19 +166,19 @@ pub struct Tail {
     streams: Streams,
     draws: Stream,
     tails: Tails,
-    /// Frames that a cluster waits for its end, on average.
+    /// Number of frames without a loss that end a cluster, on average.
     clean_frames: u64,
     /// The longest latency outside clusters, in nanoseconds.
     calm_ns: u64,
-    /// The longest latency at the end of looks that came to rest above the level at which clusters end.
+    /// The longest latency at the end of looks whose link came to rest above the level at which clusters end.
     rest_ns: u64,
-    /// Losses that were brought about between looks, and the data frames and frames meanwhile.
+    /// Number of losses that were brought about between looks, and the numbers of data frames and of all frames sent meanwhile.
     disturbed: u64,
     left_out: (u64, u64),
 }
 
 impl Tail {
-    /// A link, not yet started, that is sent frames of so many bytes.
+    /// Returns a link, not yet started, that is sent frames of `frame_bytes` bytes.
     ///
     /// # Errors
     /// If its losses cannot be steered.
@@ -207,7 +209,7 @@ impl Tail {
         })
     }
 
-    /// Looks so many times.
+    /// Looks at the link `times` times.
     ///
     /// # Errors
     /// If the link comes to a standstill.
@@ -244,7 +246,7 @@ impl Tail {
         if self.line.motion.is_over() { Err(Refusal::Standstill) } else { Ok(()) }
     }
 
-    /// How late frames are after losses, and long after the next (RARE-14).
+    /// Measures how late frames are long after a loss, and sets the latency with which a cluster ends (RARE-14).
     fn warm_up(&mut self) {
         self.run_on(WARM_UP_FRAMES);
         let (frames, time) = self.clean();
@@ -261,8 +263,8 @@ impl Tail {
         self.line.quiet_ns = self.tails.least_ns.saturating_add(QUIET_LEVELS * level_ns + QUIET_NS);
     }
 
-    /// A protection may never come back to the state in which it began, though the law may have no loss for long: here
-    /// comes one, or a burst, and then none. Gives back the law.
+    /// Brings about a loss or a burst, and no loss after that. Returns the law of the losses. A protection may never come back
+    /// to the state in which it began, though the law may have no loss for long.
     fn disturb(&mut self) -> LossProcess {
         let frames = self.clean_frames;
         self.disturbed += 1;
@@ -282,7 +284,7 @@ impl Tail {
         law
     }
 
-    /// A loss between looks, where the law had none for long.
+    /// Brings about a loss between looks, where the law had none for long.
     fn refresh(&mut self) {
         let before = *self.line.link.traffic();
         let law = self.disturb();
@@ -299,8 +301,8 @@ impl Tail {
         self.left_out.1 += after.frames - before.frames;
     }
 
-    /// A protection may come to rest with its frames later than they were at rest before: then that is its level, and the
-    /// cluster is over (RARE-14).
+    /// Ends a cluster whose frames stay later than frames were at rest before: the protection has come to rest at a new level
+    /// (RARE-14).
     fn settle_above(&mut self) {
         self.line.lost_at = None;
         let before = std::mem::take(&mut self.calm_ns);
@@ -309,7 +311,7 @@ impl Tail {
         self.calm_ns = self.calm_ns.max(before);
     }
 
-    /// Frames and time without a loss after which a protection has repaired everything (RARE-14).
+    /// Returns the frames and the time without a loss after which a protection has repaired everything (RARE-14).
     fn clean(&self) -> (u64, Duration) {
         let hold = u64::from(self.bursts.hold).max(CLEAN_MIN);
         match self.gives_up {
@@ -321,7 +323,7 @@ impl Tail {
         }
     }
 
-    /// The link itself goes on, by the law of its losses (RARE-2).
+    /// Runs the link itself, by the law of its losses (RARE-2).
     fn run_on(&mut self, frames: u64) {
         let end = self.line.frames() + frames;
         while self.line.frames() < end && !self.line.motion.is_over() {
@@ -335,7 +337,7 @@ impl Tail {
         }
     }
 
-    /// The next cluster begins now (RARE-14).
+    /// Lets the next cluster begin now, in a copy of the link, and returns its late frames (RARE-14).
     fn look(&mut self, index: u64) -> Result<Vec<Late>, Refusal> {
         if self.line.is_busy() {
             self.tails.busy += 1;
@@ -351,7 +353,7 @@ impl Tail {
         while (!has_begun || line.is_busy()) && !line.motion.is_over() {
             let lasts = line.frames() - begin;
             if lasts > CLUSTER_MAX {
-                // It has come to rest above the level at which clusters end: figures begin there.
+                // The copy has come to rest above the level at which clusters end: figures begin at that level.
                 self.rest_ns = self.rest_ns.max(rest_ns);
                 break;
             }
@@ -375,7 +377,7 @@ impl Tail {
     }
 }
 
-/// Late frames by latency, those of equal latency together.
+/// Sorts late frames by latency, and merges those of equal latency.
 fn merged(mut late: Vec<Late>) -> Vec<Late> {
     late.sort_unstable_by_key(|late| late.latency_ns);
     late.dedup_by(|next, kept| {

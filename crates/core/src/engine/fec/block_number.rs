@@ -11,41 +11,41 @@ const UNUSED_BITS: u32 = u32::BITS - SPACE.trailing_zeros();
 pub struct BlockNumber(u32);
 
 impl BlockNumber {
-    /// Where a freshly initialised port starts.
+    /// The number of the first block of a freshly initialised port.
     pub const ZERO: Self = Self(0);
-    /// How many numbers there are.
+    /// The number of block numbers.
     pub const COUNT: u32 = SPACE;
 
-    /// The number whose low 24 bits these are.
+    /// Returns the number with these low 24 bits.
     pub const fn new(bits: u32) -> Self {
         Self(bits & MASK)
     }
 
-    /// The 24 bits carried in a header.
+    /// Returns the 24 bits carried in a header.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The number `steps` further on.
+    /// Returns the number `steps` further on.
     #[must_use]
     pub const fn plus(self, steps: u32) -> Self {
         Self(self.0.wrapping_add(steps) & MASK)
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// The number `steps` before this one.
+    /// Returns the number `steps` before this number.
     #[must_use]
     pub const fn back(self, steps: u32) -> Self {
         Self(self.0.wrapping_sub(steps) & MASK)
     }
 
-    /// How many blocks `self` lies ahead of `other`; negative when behind. Exact while the two are
-    /// less than 2^23 blocks apart (FEC-9).
+    /// Returns how many blocks `self` lies ahead of `other`; negative when behind. Exact while the
+    /// two are less than 2^23 blocks apart (FEC-9).
     pub const fn ahead_of(self, other: Self) -> i32 {
         // Shifting the 24 bits to the top and back extends their sign.
         ((self.0.wrapping_sub(other.0) << UNUSED_BITS) as i32) >> UNUSED_BITS

@@ -3,14 +3,14 @@
 use crate::wire::fec::{MAX_ROWS, MAX_SIZE};
 use thiserror::Error;
 
-/// A systematic code: of k data and h parity frames, any k rebuild the data.
+/// A systematic code: any k of its k data and h parity frames rebuild the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Code {
     size: u8,
     rows: u8,
 }
 
-/// Why there is no such code.
+/// Why no code has this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CodeError {
     /// k is out of range.
@@ -22,8 +22,8 @@ pub enum CodeError {
 }
 
 impl Code {
-    /// The code with `size` data frames (k) and `rows` parity frames (h). Without parity frames
-    /// are not tagged at all.
+    /// Returns the code with `size` data frames (k) and `rows` parity frames (h). With h = 0,
+    /// frames are not tagged at all.
     ///
     /// # Errors
     /// Unless 1 <= k <= 128 and h <= 32.
@@ -37,12 +37,12 @@ impl Code {
         Ok(Self { size: size as u8, rows: rows as u8 })
     }
 
-    /// Data frames of a full block, k.
+    /// Returns the data frames of a full block, k.
     pub const fn size(self) -> u8 {
         self.size
     }
 
-    /// Parity frames of a block, h.
+    /// Returns the parity frames of a block, h.
     pub const fn rows(self) -> u8 {
         self.rows
     }

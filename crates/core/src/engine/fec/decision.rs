@@ -1,28 +1,29 @@
-//! What the decoder is told to do, and what it tells its driver.
+//! Parameters of the decoder, and its decisions for its driver.
 
 use super::{BlockNumber, DataStamp};
 use crate::time::Duration;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// When intact frames leave.
+/// When intact data frames leave the decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// At once; rebuilt ones follow late (FEC-14).
+    /// Frames leave at once; rebuilt frames follow late (FEC-14).
     #[default]
     Eager,
-    /// In the order of sending; a hole holds what follows it (FEC-15).
+    /// Frames leave in the order of sending; a hole holds the frames behind it (FEC-15).
     InOrder,
 }
 
 /// Parameters of the decoder.
 #[derive(Clone, Copy, Debug)]
 pub struct DecoderConfig {
-    /// When intact frames leave.
+    /// When intact data frames leave the decoder.
     pub release: Release,
-    /// How many blocks may be open at a time, a power of two (FEC-11). On a first-in first-out
-    /// link one is enough: a frame of the next block tells that nothing of the last will come.
+    /// How many blocks may be open at a time, a power of two (FEC-11). One is enough on a first-in
+    /// first-out link, where a frame of the next block tells that no more frames of the last block
+    /// will arrive.
     pub window: u32,
     /// How long a block may wait for its frames (FEC-16).
     pub timeout: Duration,
@@ -30,42 +31,43 @@ pub struct DecoderConfig {
     pub kept_max: Bytes,
 }
 
-/// Whether a frame's block can be dealt with.
+/// Whether the decoder takes frames of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Yes, when what [`Decoder::poll`](super::Decoder::poll) has to say was done.
+    /// The block is open, once the driver has done all that [`Decoder::poll`](super::Decoder::poll)
+    /// asks for.
     Open,
-    /// No: the block has left the window, or its number is not to be believed. Drop the frame.
+    /// The block has left the window, or its number is not believed: drop the frame.
     Stale,
 }
 
-/// What becomes of an intact data frame.
+/// The decision about an intact data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataVerdict {
-    /// Forward it, and keep a copy to rebuild others from.
+    /// Forward the frame, and keep a copy to rebuild other frames from.
     Forward,
-    /// Keep it; it is forwarded when [`Decoder::poll`](super::Decoder::poll) says so.
+    /// Keep the frame, and forward it when [`Decoder::poll`](super::Decoder::poll) asks for it.
     Hold,
-    /// Drop it: a duplicate, too late, or a contradiction.
+    /// Drop the frame: it is a duplicate, too late, or a contradiction.
     Drop,
 }
 
-/// What the decoder wants done.
+/// A task of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Rebuild the `missing` data frames (a bit each) of a block with `size` of them. Should that
     /// fail, call [`Decoder::rebuild_failed`](super::Decoder::rebuild_failed) before the next poll.
     Rebuild {
-        /// The block.
+        /// Number of the block.
         block: BlockNumber,
         /// Data frames of the block.
         size: u8,
-        /// Those that are missing.
+        /// The missing data frames, a bit each.
         missing: u128,
     },
     /// Forward a frame that was held or rebuilt.
     Release {
-        /// Which.
+        /// Place of the frame to be forwarded.
         stamp: DataStamp,
     },
 }
@@ -85,11 +87,11 @@ pub struct DecoderCounters {
     pub given_up_blocks: u64,
     /// Data frames known to be missing when their block was given up.
     pub unrecovered: u64,
-    /// Frames that were there already.
+    /// Frames dropped because they had arrived or been rebuilt before.
     pub duplicates: u64,
-    /// Frames of blocks that had left the window, or behind what had been released.
+    /// Frames of blocks that had left the window, or behind frames that had been released.
     pub stale: u64,
-    /// Frames that contradict what is known of their block.
+    /// Frames that contradict earlier frames of their block.
     pub inconsistent: u64,
     /// Rebuilt blocks whose bytes failed their check (FEC-18).
     pub failed_rebuilds: u64,

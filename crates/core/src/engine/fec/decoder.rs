@@ -1,4 +1,4 @@
-//! The receiving end: which frames pass, wait, are rebuilt or given up (FEC-10..17).
+//! The receiving end: which frames are passed, held, rebuilt or given up (FEC-10..17).
 
 use super::decision::{Admission, DataVerdict, DecoderConfig, DecoderCounters, Output, Release};
 use super::open_block::{OpenBlock, State};
@@ -7,20 +7,21 @@ use super::{BlockNumber, DataStamp, ParityStamp};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// The decoding engine of one protected port. It needs no code: parity frames tell it (FEC-8).
+/// The decoding engine of one protected port. A decoder is not told the code in advance: parity
+/// frames carry it (FEC-8).
 ///
-/// For each frame the driver calls [`admit`](Self::admit); polls until nothing comes; calls
-/// [`handle_data`](Self::handle_data) or [`handle_parity`](Self::handle_parity); and polls again.
-/// It polls also after [`handle_timeout`](Self::handle_timeout).
+/// For each frame the driver calls [`admit`](Self::admit), and polls until no output comes. Then it
+/// calls [`handle_data`](Self::handle_data) or [`handle_parity`](Self::handle_parity), and polls
+/// again. It polls also after [`handle_timeout`](Self::handle_timeout).
 #[derive(Clone, Debug)]
 pub struct Decoder {
     config: DecoderConfig,
     window: Window,
-    /// In order: the next frame to leave.
+    /// The place of the next frame to leave, if frames leave in order.
     head: DataStamp,
-    /// A block that can be rebuilt.
+    /// A block that can be rebuilt, if there is one.
     ready: Option<BlockNumber>,
-    /// Eager: rebuilt frames that have not left, and their block.
+    /// Rebuilt frames that have not left, and their block, if frames leave eagerly.
     leaving: (BlockNumber, u128),
     kept: Bytes,
     most_kept: Bytes,
@@ -28,7 +29,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that has seen nothing.
+    /// Returns a decoder that has seen no frame.
     ///
     /// # Panics
     /// If the window is not a power of two, or so large that block numbers could be mistaken.
@@ -46,22 +47,22 @@ impl Decoder {
         }
     }
 
-    /// Its parameters.
+    /// Returns the parameters of the decoder.
     pub const fn config(&self) -> &DecoderConfig {
         &self.config
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the decoder.
     pub const fn counters(&self) -> &DecoderCounters {
         &self.counters
     }
 
-    /// Bytes kept of open blocks: what a driver must have room for.
+    /// Returns the bytes kept of open blocks, for which a driver must have room.
     pub const fn kept(&self) -> Bytes {
         self.kept
     }
 
-    /// The most bytes that were ever kept.
+    /// Returns the most bytes that were ever kept.
     pub const fn most_kept(&self) -> Bytes {
         self.most_kept
     }
@@ -71,7 +72,7 @@ impl Decoder {
         self.window.floor().block.ahead_of(block) > 0
     }
 
-    /// A frame of `block` with `bytes` arrives: makes room for it, by giving up older blocks.
+    /// Makes room for an arriving frame of `block` with `bytes`, by giving up older blocks.
     #[inline]
     pub fn admit(&mut self, block: BlockNumber, bytes: Bytes) -> Admission {
         match self.window.place(block) {
@@ -90,7 +91,7 @@ impl Decoder {
         Admission::Open
     }
 
-    /// A data frame of an admitted block.
+    /// Decides about a data frame of an admitted block.
     #[inline]
     pub fn handle_data(&mut self, now: Instant, stamp: DataStamp, bytes: Bytes) -> DataVerdict {
         self.open(now, stamp.block);
@@ -118,7 +119,7 @@ impl Decoder {
         DataVerdict::Forward
     }
 
-    /// A parity frame of an admitted block; true when the driver is to keep it.
+    /// Takes in a parity frame of an admitted block. Returns whether the driver is to keep it.
     #[inline]
     pub fn handle_parity(&mut self, now: Instant, stamp: &ParityStamp, bytes: Bytes) -> bool {
         self.open(now, stamp.block);
@@ -140,7 +141,7 @@ impl Decoder {
         true
     }
 
-    /// When the oldest open block is given up; [`Instant::NEVER`] when none is open.
+    /// Returns when the oldest open block is given up; [`Instant::NEVER`] when none is open.
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
         self.window.oldest_waiting().map_or(Instant::NEVER, |block| block.opened + self.config.timeout)
@@ -153,8 +154,8 @@ impl Decoder {
         }
     }
 
-    /// The bytes of the block that was to be rebuilt failed their check: what was missing stays
-    /// missing (FEC-18).
+    /// Gives up the block that was to be rebuilt, because its rebuilt bytes failed their check: its
+    /// missing frames stay missing (FEC-18).
     pub fn rebuild_failed(&mut self, block: BlockNumber) {
         let open = self.window.get_mut(block);
         open.undo_rebuild();
@@ -167,7 +168,7 @@ impl Decoder {
         self.counters.unrecovered += u64::from(missing);
     }
 
-    /// What is to be done next.
+    /// Returns the next task of the driver.
     #[inline]
     pub fn poll(&mut self) -> Option<Output> {
         if let Some(block) = self.ready.take() {
@@ -179,8 +180,8 @@ impl Decoder {
         }
     }
 
-    /// A number far from all others: one alone is not believed, a second one near it starts the
-    /// window over (FEC-10).
+    /// Admits a block with a number far from all others. One such frame alone is not believed; a
+    /// second one with a number near it starts the window over (FEC-10).
     #[cold]
     fn admit_far(&mut self, block: BlockNumber) -> Admission {
         if !self.window.suspect(block) {
@@ -195,7 +196,7 @@ impl Decoder {
         Admission::Open
     }
 
-    /// Brings `block` into the window, if it is ahead of it.
+    /// Brings `block` into the window, if it lies ahead of the window.
     #[inline]
     fn open(&mut self, now: Instant, block: BlockNumber) {
         if self.window.open(now, block) && !self.window.contains(self.head.block) {
@@ -214,7 +215,7 @@ impl Decoder {
         }
     }
 
-    /// Looks whether a block that got a frame is complete, or can be made so.
+    /// Looks whether a block that got a frame is complete, or can be rebuilt.
     #[inline]
     fn assess(&mut self, number: BlockNumber) {
         let block = self.window.get_mut(number);
@@ -236,7 +237,7 @@ impl Decoder {
         self.window.skip_settled();
     }
 
-    /// Nothing of the block is kept any more.
+    /// Frees the bytes that are kept of the block.
     fn free(&mut self, number: BlockNumber) {
         let block = self.window.get_mut(number);
         self.kept -= block.kept;
@@ -278,7 +279,7 @@ impl Decoder {
         self.window.skip_settled();
     }
 
-    /// Eager: rebuilt frames leave, lowest index first (FEC-14).
+    /// Releases rebuilt frames, lowest index first, if frames leave eagerly (FEC-14).
     #[inline]
     fn poll_rebuilt(&mut self) -> Option<Output> {
         let (block, mask) = self.leaving;
@@ -289,7 +290,8 @@ impl Decoder {
         Some(Output::Release { stamp: DataStamp { block, index: mask.trailing_zeros() as u8 } })
     }
 
-    /// In order: the head leaves if it is there, and passes what is not waited for (FEC-15).
+    /// Releases the frame at the head, if it is there, and passes frames that are not waited for,
+    /// if frames leave in order (FEC-15).
     fn poll_in_order(&mut self) -> Option<Output> {
         while self.window.contains(self.head.block) {
             let DataStamp { block: number, index } = self.head;

@@ -9,18 +9,18 @@ use crate::wire::{MINIMUM_FRAME, padded};
 /// The place of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataStamp {
-    /// Its block.
+    /// Number of the frame's block.
     pub block: BlockNumber,
-    /// Its place in the block.
+    /// Place of the data frame in the block.
     pub index: u8,
 }
 
 /// The place of a parity frame, and the code of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParityStamp {
-    /// Its block.
+    /// Number of the frame's block.
     pub block: BlockNumber,
-    /// Its place among the parity frames.
+    /// Place of the parity frame among the parity frames of the block.
     pub row: u8,
     /// Data frames of the block.
     pub size: u8,
@@ -31,19 +31,19 @@ pub struct ParityStamp {
 /// A parity frame to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParityOrder {
-    /// Its stamp.
+    /// Place of the parity frame, and the code of its block.
     pub stamp: ParityStamp,
     /// Length of the longest data frame of the block, padded to the minimum (FEC-4).
     pub longest: Bytes,
 }
 
 impl ParityOrder {
-    /// Length of the coded body (FEC-4).
+    /// Returns the length of the coded body (FEC-4).
     pub const fn body(&self) -> Bytes {
         Bytes(self.longest.0 + CODED_PREFIX as u64)
     }
 
-    /// Length of the whole frame, without its frame check sequence (FEC-4).
+    /// Returns the length of the whole frame, without its frame check sequence (FEC-4).
     pub const fn frame(&self) -> Bytes {
         Bytes(self.longest.0 + FecHeader::PARITY_OVERHEAD.0)
     }
@@ -77,14 +77,14 @@ pub struct Encoder {
     size: u8,
     longest: Bytes,
     deadline: Instant,
-    /// The next parity frame of the block that was closed last; none left when `row == rows`.
+    /// The next parity frame of the block that was closed last. None is left when `row == rows`.
     closed: ParityOrder,
     counters: EncoderCounters,
 }
 
 impl Encoder {
-    /// An encoder whose first block is `first`; a partial block is closed `flush` after its first
-    /// frame (FEC-7).
+    /// Returns an encoder whose first block is `first`. A partial block is closed `flush` after its
+    /// first frame (FEC-7).
     ///
     /// # Panics
     /// If the flush timer would never expire.
@@ -104,17 +104,18 @@ impl Encoder {
         }
     }
 
-    /// The code of the open block, or of the next one when none is open.
+    /// Returns the code of the open block, or of the next block when none is open.
     pub const fn code(&self) -> Code {
         self.code
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the encoder.
     pub const fn counters(&self) -> &EncoderCounters {
         &self.counters
     }
 
-    /// Data frames in the open block, and the length of the longest, padded to the minimum.
+    /// Returns the number of data frames in the open block, and the length of the longest, padded
+    /// to the minimum.
     pub const fn open_block(&self) -> (u8, Bytes) {
         (self.size, self.longest)
     }
@@ -127,8 +128,9 @@ impl Encoder {
         }
     }
 
-    /// A data frame of `frame` bytes (without its frame check sequence) is to be sent: it leaves
-    /// at once, with this stamp (FEC-2), or untagged when the code has no parity (FEC-1).
+    /// Numbers a data frame of `frame` bytes (without its frame check sequence), which leaves at once
+    /// with the returned stamp (FEC-2). Returns `None` when the code has no parity, so that the frame
+    /// leaves untagged (FEC-1).
     ///
     /// # Panics
     /// If parity of the block before has not been taken.
@@ -153,7 +155,7 @@ impl Encoder {
         Some(stamp)
     }
 
-    /// When the open block is closed, full or not; [`Instant::NEVER`] when none is open.
+    /// Returns when the open block is closed, full or not; [`Instant::NEVER`] when none is open.
     #[inline]
     pub const fn poll_timeout(&self) -> Instant {
         self.deadline
@@ -192,7 +194,8 @@ impl Encoder {
         self.closed.stamp.row < self.closed.stamp.rows
     }
 
-    /// The block ends with the frames it has; the next takes the code chosen last (FEC-6, FEC-8).
+    /// Closes the block with the frames that it has. The next block takes the code chosen last
+    /// (FEC-6, FEC-8).
     fn close(&mut self) {
         let stamp = ParityStamp { block: self.block, row: 0, size: self.size, rows: self.code.rows() };
         self.closed = ParityOrder { stamp, longest: self.longest };
@@ -245,7 +248,8 @@ mod tests {
         assert_eq!(next, DataStamp { block: BlockNumber::new(1), index: 0 });
     }
 
-    // FEC-4: the longest frame of the block before is forgotten, and short frames count as padded.
+    // FEC-4: the longest frame of the block before does not count, and short frames count as
+    // padded.
     #[test]
     fn a_block_of_short_frames_has_short_parity() {
         let mut encoder = encoder(1, 1);

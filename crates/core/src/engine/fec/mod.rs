@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The protocol stands as numbered rules in `docs/protocols/fec.md`; code and tests cite them as
-//! `FEC-n`. The engines count frames and never see bytes: a driver keeps the frames, and rebuilds
-//! them with an [`ErasureCode`] when the decoder says that it can be done.
+//! `FEC-n`. The engines count frames and never see bytes. A driver keeps the frames, and rebuilds
+//! missing frames with an [`ErasureCode`] when the decoder says that a block can be rebuilt.
 
 mod block_number;
 mod code;

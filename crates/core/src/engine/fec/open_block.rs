@@ -1,16 +1,17 @@
-//! What the decoder knows of one block: which of its frames are there, and whether it still waits.
+//! The decoder's state of one block: which of its frames have arrived, and whether the block still
+//! waits.
 
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// Where a block stands.
+/// Whether a block still waits for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// Frames may come, and may rebuild others.
+    /// Frames may arrive, and may rebuild other frames.
     Waiting,
     /// Every data frame arrived or was rebuilt.
     Complete,
-    /// What is missing is not waited for any more.
+    /// The missing frames are not waited for any more.
     #[default]
     GivenUp,
 }
@@ -20,15 +21,15 @@ pub(super) enum State {
 pub(super) struct OpenBlock {
     /// Data frames that arrived, a bit each.
     data: u128,
-    /// Data frames that were rebuilt.
+    /// Data frames that were rebuilt, a bit each.
     rebuilt: u128,
-    /// Parity frames that arrived.
+    /// Parity frames that arrived, a bit each.
     parity: u32,
-    /// Data and parity frames of the block, once a parity frame told; else zero.
+    /// Number of data and of parity frames of the block, once a parity frame told; else zero.
     code: (u8, u8),
     pub(super) state: State,
     pub(super) opened: Instant,
-    /// Bytes kept of it.
+    /// Bytes kept of the block.
     pub(super) kept: Bytes,
 }
 
@@ -37,13 +38,13 @@ impl OpenBlock {
         Self { state: State::Waiting, opened: now, ..Self::default() }
     }
 
-    /// The number of data frames, once known.
+    /// Returns the number of data frames, once known.
     #[inline]
     pub(super) const fn size(&self) -> Option<u8> {
         if self.code.0 > 0 { Some(self.code.0) } else { None }
     }
 
-    /// Data frames that arrived or were rebuilt.
+    /// Returns the data frames that arrived or were rebuilt.
     #[inline]
     pub(super) const fn available(&self) -> u128 {
         self.data | self.rebuilt
@@ -58,7 +59,8 @@ impl OpenBlock {
         }
     }
 
-    /// Notes a data frame; false if it was there (FEC-12).
+    /// Takes note of a data frame. Returns false if the frame had arrived or been rebuilt before
+    /// (FEC-12).
     #[inline]
     pub(super) fn insert_data(&mut self, index: u8) -> bool {
         let bit = 1 << index;
@@ -67,12 +69,13 @@ impl OpenBlock {
         added
     }
 
-    /// Whether the block can be one of `size` data and `rows` parity frames (FEC-17).
+    /// Whether the block can have `size` data and `rows` parity frames (FEC-17).
     pub(super) fn agrees(&self, size: u8, rows: u8) -> bool {
         if self.code.0 > 0 { self.code == (size, rows) } else { self.data & !full(size) == 0 }
     }
 
-    /// Notes a parity frame of a block of this size; false if it was there (FEC-12).
+    /// Takes note of a parity frame of a block of this size. Returns false if the frame had arrived
+    /// before (FEC-12).
     pub(super) fn insert_parity(&mut self, row: u8, size: u8, rows: u8) -> bool {
         let bit = 1 << row;
         let added = self.parity & bit == 0;
@@ -81,37 +84,37 @@ impl OpenBlock {
         added
     }
 
-    /// Whether every data frame is there.
+    /// Whether every data frame has arrived or been rebuilt.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.size().is_some_and(|size| self.available() == full(size))
     }
 
-    /// Whether enough frames arrived to rebuild those that are missing (FEC-13).
+    /// Whether enough frames arrived to rebuild the missing frames (FEC-13).
     #[inline]
     pub(super) fn is_decodable(&self) -> bool {
         self.size().is_some_and(|size| self.data.count_ones() + self.parity.count_ones() >= u32::from(size))
     }
 
-    /// Data frames that are missing as far as is known: up to the size, or else up to the last one
-    /// that arrived.
+    /// Returns the data frames known to be missing: up to the size of the block, or, while that is
+    /// unknown, up to the last data frame that arrived.
     pub(super) fn missing(&self) -> u128 {
         let size = self.size().map_or(u128::BITS - self.data.leading_zeros(), u32::from);
         full(size as u8) & !self.available()
     }
 
-    /// The missing frames have been rebuilt.
+    /// Takes note that the missing frames have been rebuilt.
     pub(super) fn rebuild(&mut self) {
         self.rebuilt |= self.missing();
     }
 
-    /// They have not.
+    /// Takes note that the missing frames could not be rebuilt.
     pub(super) fn undo_rebuild(&mut self) {
         self.rebuilt = 0;
     }
 }
 
-/// A bit for each of `size` data frames.
+/// Returns a bit for each of `size` data frames.
 #[inline]
 const fn full(size: u8) -> u128 {
     if size as u32 >= u128::BITS { u128::MAX } else { (1 << size) - 1 }
@@ -121,7 +124,7 @@ const fn full(size: u8) -> u128 {
 mod tests {
     use super::*;
 
-    // FEC-13: one frame short, and just enough.
+    // FEC-13: a block with one frame too few, and with just enough.
     #[test]
     fn any_k_frames_make_a_block_decodable() {
         let mut block = OpenBlock::new(Instant::ZERO);

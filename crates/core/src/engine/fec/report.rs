@@ -7,7 +7,7 @@ use crate::units::Bytes;
 /// The name of the group that has the counters of both ends.
 pub const GROUP: &str = "coder";
 
-/// Figures of the sending end; what a driver does not have is `None`.
+/// Figures of the sending end. A figure that a driver does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EncoderState {
     /// Data frames sent.
@@ -16,16 +16,17 @@ pub struct EncoderState {
     pub parity: Option<u64>,
     /// Blocks closed because they were full.
     pub full_blocks: Option<u64>,
-    /// Blocks closed before.
+    /// Blocks closed before they were full.
     pub partial_blocks: Option<u64>,
-    /// Blocks closed either way, of an encoder that does not tell them apart.
+    /// Blocks closed, full or not, by an encoder that does not tell the two apart.
     pub blocks: Option<u64>,
     /// Data frames of the open block.
     pub open: Option<u64>,
 }
 
 impl EncoderState {
-    /// An encoder with these counters and so many data frames in its open block.
+    /// Returns the figures of an encoder with these counters and `open` data frames in its open
+    /// block.
     pub fn new(counters: &EncoderCounters, open: u8) -> Self {
         Self {
             data: Some(counters.data),
@@ -37,12 +38,12 @@ impl EncoderState {
         }
     }
 
-    /// The engine's.
+    /// Returns the figures of an encoding engine.
     pub fn of(encoder: &Encoder) -> Self {
         Self::new(encoder.counters(), encoder.open_block().0)
     }
 
-    /// The sending end in the words of the report.
+    /// Returns the counters of the sending end in the words of the report.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         [
             Counter::of("sent_data", "Data frames sent.", self.data),
@@ -57,16 +58,16 @@ impl EncoderState {
     }
 }
 
-/// Figures of the receiving end; what a driver does not have is `None`.
+/// Figures of the receiving end. A figure that a driver does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecoderState {
-    /// The engine's counters, if there is one.
+    /// Counters of the engine, if there is one.
     pub engine: Option<DecoderCounters>,
     /// Data frames rebuilt.
     pub recovered: u64,
     /// Data frames missing for good.
     pub unrecovered: u64,
-    /// Frames that wait for the end of their block, at a decoder that holds what was corrupted.
+    /// Frames that wait for the end of their block, at a decoder that holds corrupted frames.
     pub circulating: Option<u64>,
     /// Bytes kept.
     pub kept: Bytes,
@@ -75,7 +76,7 @@ pub struct DecoderState {
 }
 
 impl DecoderState {
-    /// A decoder with these counters that keeps `kept` bytes.
+    /// Returns the figures of a decoder with these counters that keeps `kept` bytes.
     pub fn new(counters: &DecoderCounters, kept: Bytes, most_kept: Bytes) -> Self {
         Self {
             engine: Some(*counters),
@@ -87,12 +88,12 @@ impl DecoderState {
         }
     }
 
-    /// The engine's.
+    /// Returns the figures of a decoding engine.
     pub fn of(decoder: &Decoder) -> Self {
         Self::new(decoder.counters(), decoder.kept(), decoder.most_kept())
     }
 
-    /// The receiving end in the words of the report.
+    /// Returns the counters of the receiving end in the words of the report.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         let engine = self.engine;
         let of = |field: fn(&DecoderCounters) -> u64| engine.as_ref().map(field);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const FRAME: Bytes = Bytes(1514);
 const TIMEOUT: Duration = Duration::from_us(100);
 
-/// A decoder with a driver that keeps nothing but the order in which frames leave.
+/// A decoder with a driver that keeps only the order in which frames leave.
 struct Receiver {
     decoder: Decoder,
     left: Vec<(u32, u8)>,
@@ -100,7 +100,8 @@ fn in_order_frames_wait_behind_a_hole() {
     assert_eq!(receiver.decoder.kept(), Bytes::ZERO);
 }
 
-// FEC-11, FEC-15: on a first-in first-out link the next block tells that this one has ended.
+// FEC-11, FEC-15: on a first-in first-out link a frame of the next block tells that the block
+// before has ended.
 #[test]
 fn the_next_block_ends_the_wait() {
     let mut receiver = Receiver::new(Release::InOrder, 1);
@@ -162,7 +163,8 @@ fn the_timer_bounds_the_wait() {
     receiver.timeout(107);
     assert_eq!(receiver.left, [(0, 1), (0, 2)]);
     assert!(receiver.decoder.poll_timeout().is_never());
-    // What comes in order after that leaves at once; what comes before it has come too late.
+    // A frame that comes in order after that leaves at once; a frame that comes before it has come
+    // too late.
     receiver.data_at(108, 0, 3);
     receiver.data_at(109, 0, 0);
     assert_eq!(receiver.left[2..], [(0, 3)]);
@@ -232,7 +234,7 @@ fn an_encoder_that_starts_over_is_followed() {
         if release == Release::Eager {
             assert_eq!(receiver.left, held);
         } else {
-            // The first frame was the witness; in order, the second waits for it.
+            // The first frame was only the witness of the new numbers; in order, the second frame waits for it.
             assert_eq!(receiver.left, held[..2]);
             receiver.timeout(100);
             assert_eq!(receiver.left, held);
@@ -253,7 +255,7 @@ fn the_first_frame_says_where_the_stream_is() {
     assert_eq!(receiver.left, [(0xff_ffff, 1), (0xff_ffff, 2), (0xff_ffff, 0), (0xff_ffff, 3), (0, 0)]);
 }
 
-/// A frame of some block of (5, 3), to be offered to a decoder.
+/// Returns frames of some blocks of (5, 3), to be offered to a decoder.
 fn frames(blocks: u32) -> impl Strategy<Value = Vec<(u32, u8)>> {
     prop::collection::vec((0..blocks, 0..8u8), 0..200)
 }
@@ -266,7 +268,7 @@ fn offer(receiver: &mut Receiver, (block, place): (u32, u8)) {
 }
 
 proptest! {
-    // FEC-12, FEC-14: whatever comes in whatever order, no frame leaves twice.
+    // FEC-12, FEC-14: whichever frames arrive in whichever order, no frame leaves twice.
     #[test]
     fn no_frame_leaves_twice(frames in frames(6), eager: bool, window in 0..4u32) {
         let release = if eager { Release::Eager } else { Release::InOrder };
@@ -278,7 +280,7 @@ proptest! {
         prop_assert_eq!(left.len(), receiver.left.len());
     }
 
-    // FEC-15, FEC-16: in order means in order, and in the end nothing that arrived is held.
+    // FEC-15, FEC-16: frames leave in order, and in the end no frame that arrived is held.
     #[test]
     fn order_is_kept_and_nothing_stays(frames in frames(6), window in 0..4u32) {
         let mut receiver = Receiver::new(Release::InOrder, 1 << window);
@@ -290,7 +292,8 @@ proptest! {
         prop_assert!(receiver.decoder.poll_timeout().is_never());
     }
 
-    // FEC-13: while its block is open, a missing frame is rebuilt exactly when k frames are there.
+    // FEC-13: while its block is open, a missing frame is rebuilt exactly when k frames have
+    // arrived.
     #[test]
     fn a_block_is_rebuilt_exactly_when_k_frames_are_there(
         lost in prop::collection::vec(prop::collection::btree_set(0..8u8, 0..8), 1..20),
@@ -308,7 +311,7 @@ proptest! {
         prop_assert_eq!(receiver.left, expected);
     }
 
-    // FEC-16: what is kept stays within the bound, and is what the open blocks hold.
+    // FEC-16: the bytes kept stay within the bound, and are those of the open blocks.
     #[test]
     fn memory_is_bounded(frames in frames(40), eager: bool) {
         let release = if eager { Release::Eager } else { Release::InOrder };

@@ -6,36 +6,36 @@ use crate::time::Instant;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// Blocks by which a number may jump and be believed at once; more needs a second witness
-/// (FEC-10): a tenth of a second of full-size (1, 1) blocks at 1 Gb/s, an eighth of a millisecond at
-/// 800 Gb/s.
+/// The most blocks by which a number may jump and be believed at once. A longer jump needs a second
+/// frame with a number near it (FEC-10). 4096 blocks are a tenth of a second of full-size (1, 1)
+/// blocks at 1 Gb/s, an eighth of a millisecond at 800 Gb/s.
 const JUMP: i32 = 1 << 12;
 
-/// Where a block number lies.
+/// Where a block number lies relative to the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Within the window.
     Inside,
-    /// A little ahead of it.
+    /// A little ahead of the window.
     Ahead,
-    /// A little behind it.
+    /// A little behind the window.
     Behind,
-    /// Too far in either direction to be believed at once.
+    /// Too far from the window in either direction to be believed at once.
     Far,
 }
 
-/// The newest blocks, in a ring indexed by number.
+/// The newest blocks, in a ring indexed by block number.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     blocks: Box<[OpenBlock]>,
     /// Whether any block was ever opened.
     started: bool,
     newest: BlockNumber,
-    /// The oldest block that may be waiting; the one after `newest` when none is.
+    /// The oldest block that may be waiting. It is the block after `newest` when none waits.
     oldest: BlockNumber,
-    /// A number that was too far away, if the last frame had one.
+    /// The number of the last frame, if it was too far away.
     suspect: Option<BlockNumber>,
-    /// Where the numbers start over, once the blocks before have been dealt with.
+    /// The block at which the numbers start over, once the blocks before have been dealt with.
     restart: Option<BlockNumber>,
 }
 
@@ -74,12 +74,12 @@ impl Window {
         }
     }
 
-    /// The oldest block that stays in the window when `block` comes in.
+    /// Returns the oldest block that stays in the window when `block` enters.
     pub(super) fn floor_for(&self, block: BlockNumber) -> BlockNumber {
         block.back(self.blocks.len() as u32 - 1)
     }
 
-    /// The first frame of the oldest block in the window.
+    /// Returns the place of the first frame of the oldest block in the window.
     pub(super) fn floor(&self) -> DataStamp {
         DataStamp { block: self.floor_for(self.newest), index: 0 }
     }
@@ -95,13 +95,13 @@ impl Window {
         self.newest.ahead_of(block) > 0
     }
 
-    /// The block with this number, which must be in the window.
+    /// Returns the block with this number, which must be in the window.
     #[inline]
     pub(super) fn get_mut(&mut self, block: BlockNumber) -> &mut OpenBlock {
         &mut self.blocks[self.index(block)]
     }
 
-    /// Opens all blocks up to `block`; false if it was open.
+    /// Opens all blocks up to `block`. Returns false if `block` was open.
     #[inline]
     pub(super) fn open(&mut self, now: Instant, block: BlockNumber) -> bool {
         if let Some(first) = self.restart.take() {
@@ -121,18 +121,18 @@ impl Window {
         true
     }
 
-    /// The number of the oldest block that may be waiting.
+    /// Returns the number of the oldest block that may be waiting.
     pub(super) const fn oldest(&self) -> BlockNumber {
         self.oldest
     }
 
-    /// The oldest block that waits.
+    /// Returns the oldest block that waits.
     #[inline]
     pub(super) fn oldest_waiting(&self) -> Option<&OpenBlock> {
         (self.newest.ahead_of(self.oldest) >= 0).then(|| &self.blocks[self.index(self.oldest)])
     }
 
-    /// Passes the blocks that wait no more.
+    /// Moves past the blocks that wait for no more frames.
     #[inline]
     pub(super) fn skip_settled(&mut self) {
         while self.oldest_waiting().is_some_and(|block| block.state != State::Waiting) {
@@ -145,21 +145,21 @@ impl Window {
         self.started
     }
 
-    /// A frame with a believable number came.
+    /// Takes note of a frame with a believed number.
     #[inline]
     pub(super) fn believe(&mut self) {
         self.suspect = None;
     }
 
-    /// A far number: believed if the last frame had one near it, or if there is nothing to
-    /// compare it with (FEC-10).
+    /// Whether a far number is believed: if the last frame had a number near it, or if no number is
+    /// known to compare it with (FEC-10).
     pub(super) fn suspect(&mut self, block: BlockNumber) -> bool {
         let is_confirmed = self.suspect.is_some_and(|before| (0..=JUMP).contains(&block.ahead_of(before)));
         self.suspect = if is_confirmed { None } else { Some(block) };
         is_confirmed || !self.started
     }
 
-    /// The next block to be opened is `block`, and nothing before it is known.
+    /// Starts the numbers over at `block`, the next block to be opened. No block before it is known.
     pub(super) fn restart_at(&mut self, block: BlockNumber) {
         self.restart = Some(block);
         self.suspect = None;

@@ -1,25 +1,28 @@
-//! The receiver's acknowledgement register: what to tell the sender, and how often (LG-15..17).
+//! The receiver's acknowledgement register: the position to acknowledge, and how often it is sent
+//! (LG-15..17).
 
 use super::Position;
 
-/// How often one state of the register is sent (LG-15).
+/// How often one state of the acknowledgement register is sent (LG-15).
 pub const SENDS_PER_UPDATE: u8 = 2;
 
-/// What a received frame does to the register. The driver applies it when the frame reaches the
-/// register, which on a switch is half a microsecond after the decision.
+/// The change that a received frame makes to the acknowledgement register. The driver applies the
+/// change when the frame reaches the register, which on a switch is half a microsecond after the
+/// decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckUpdate {
-    /// Nothing changes.
+    /// The register stays as it is.
     #[default]
     None,
     /// Every position up to this one has arrived or been asked for (LG-15).
     Advance(Position),
-    /// A loss notification carries this position itself: no acknowledgement may follow that
-    /// could overtake it (LG-16).
+    /// A loss notification carries this position itself. No acknowledgement may follow that could
+    /// overtake the notification (LG-16).
     Notified(Position),
 }
 
-/// The register: a leading position and how many more times it is to be sent.
+/// The acknowledgement register: a leading position, and how many more times the position is to be
+/// sent.
 #[derive(Clone, Debug, Default)]
 pub struct Acknowledgement {
     leading: Position,
@@ -27,7 +30,7 @@ pub struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    /// Applies what a frame did.
+    /// Applies the change that a received frame makes.
     #[inline]
     pub fn apply(&mut self, update: AckUpdate) {
         match update {
@@ -51,17 +54,17 @@ impl Acknowledgement {
         Some(self.leading)
     }
 
-    /// How many sendings are due.
+    /// Returns how many sendings of the register are due.
     pub const fn pending(&self) -> u8 {
         self.pending
     }
 
-    /// Whether a sending is due.
+    /// Whether a sending of the register is due.
     pub const fn is_pending(&self) -> bool {
         self.pending > 0
     }
 
-    /// The position that would be sent.
+    /// Returns the position that would be sent.
     pub const fn leading(&self) -> Position {
         self.leading
     }

@@ -3,9 +3,9 @@
 /// Depths of the reorder buffer at which the sender is paused and resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// At or above this depth a running sender is paused, in bytes.
+    /// Depth at or above which a running sender is paused, in bytes.
     pub pause_bytes: u64,
-    /// At or below this depth a paused sender is resumed, in bytes.
+    /// Depth at or below which a paused sender is resumed, in bytes.
     pub resume_bytes: u64,
 }
 
@@ -24,7 +24,7 @@ pub enum PauseState {
 pub enum PauseRequest {
     /// Stop the normal queue: quanta 65535.
     Pause,
-    /// Let it run again: quanta 0.
+    /// Let the normal queue run again: quanta 0.
     Resume,
 }
 
@@ -39,7 +39,7 @@ pub struct Backpressure {
 }
 
 impl Backpressure {
-    /// Backpressure with these thresholds; the sender runs.
+    /// Returns backpressure with these thresholds, for a sender that runs.
     ///
     /// # Panics
     /// If the resume threshold is not below the pause threshold.
@@ -51,8 +51,8 @@ impl Backpressure {
         Self { thresholds, state: PauseState::Running, request: None, pauses: 0, resumes: 0 }
     }
 
-    /// A buffered frame leaves the buffer, which holds `depth_bytes` up to then (LG-23). A request
-    /// that would repeat the sender's state is not made (LG-24).
+    /// Takes note of a buffered frame that leaves the buffer, which holds `depth_bytes` up to then
+    /// (LG-23). A request that would repeat the sender's state is not made (LG-24).
     pub fn observe(&mut self, depth_bytes: u64) {
         match self.state {
             PauseState::Running if depth_bytes >= self.thresholds.pause_bytes => {
@@ -74,7 +74,7 @@ impl Backpressure {
         depth_bytes >= self.acts_from()
     }
 
-    /// The least depth at which [`Backpressure::may_act`].
+    /// Returns the least depth at which [`Backpressure::may_act`] is true.
     #[inline]
     pub const fn acts_from(&self) -> u64 {
         match self.state {
@@ -83,7 +83,7 @@ impl Backpressure {
         }
     }
 
-    /// Takes the frame to be sent, if one is wanted.
+    /// Takes the pause or resume frame to be sent, if there is one.
     pub fn poll_request(&mut self) -> Option<PauseRequest> {
         let request = self.request.take()?;
         match request {
@@ -93,32 +93,32 @@ impl Backpressure {
         Some(request)
     }
 
-    /// Whether the sender was told to stop, or a frame is to be sent.
+    /// Whether the sender was told to stop, or a pause or resume frame is to be sent.
     pub fn is_active(&self) -> bool {
         self.state == PauseState::Paused || self.request.is_some()
     }
 
-    /// Whether a frame is to be sent.
+    /// Whether a pause or resume frame is to be sent.
     pub const fn has_request(&self) -> bool {
         self.request.is_some()
     }
 
-    /// The depths that it goes by.
+    /// Returns the depths at which the sender is paused and resumed.
     pub const fn thresholds(&self) -> &Thresholds {
         &self.thresholds
     }
 
-    /// What the sender was told last.
+    /// Returns whether the sender was told last to stop or to send.
     pub const fn state(&self) -> PauseState {
         self.state
     }
 
-    /// How many pause frames have been sent.
+    /// Returns how many pause frames have been sent.
     pub const fn pauses(&self) -> u64 {
         self.pauses
     }
 
-    /// How many resume frames have been sent.
+    /// Returns how many resume frames have been sent.
     pub const fn resumes(&self) -> u64 {
         self.resumes
     }

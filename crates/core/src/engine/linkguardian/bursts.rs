@@ -1,35 +1,37 @@
-//! What stays lost when losses come in bursts: the original and its copies along one chain (LG-19).
+//! The effective loss of LinkGuardian when losses come in bursts: the original and its copies along one chain
+//! (LG-19).
 //!
-//! On a busy line the chain steps once a frame. A run of losses ends with a frame that arrives and shows it;
-//! the copies of the run's first frame begin `gap` frames later, all N back to back, then those of its second:
+//! On a busy line the chain steps once a frame. A run of losses ends with a frame that arrives and shows the run.
+//! The copies of the run's first frame begin `gap` frames later, all N back to back, and then the copies of its
+//! second frame:
 //!
 //! ```text
 //!  frame   . x x x . . . . . . 1 1 2 2 3 3       N = 2, a run of three
 //!            ^ run ^ shown     ^ gap frames later
 //! ```
 //!
-//! The j-th frame of a run is lost for good when its copies, `gap + j N` frames after the one that showed
-//! it, are all lost. A notification asks for a bounded number of a run (LG-9); the others are lost. Left out: that
-//! copies of another run may stand before these, and that copies meet the chain in another state than data do on
-//! average.
+//! The j-th frame of a run is lost for good when its copies, `gap + j N` frames after the frame that showed the
+//! run, are all lost. A notification asks for a bounded number of frames of a run (LG-9); the other frames of the
+//! run stay lost. Left out: that copies of another run may stand before these copies, and that copies meet the
+//! chain in another state than data do on average.
 
 use crate::loss::GilbertElliott;
 
 /// The most positions that one notification can name (LG-13).
 const LARGEST_RUN: u32 = 255;
 
-/// Frames from the one that shows a run of losses to the first copy, on a busy line: for a run of one, of
-/// two and so on; the last counts for longer ones.
+/// Frames from the frame that shows a run of losses to the first copy, on a busy line: for a run of one, of two
+/// and so on. The last gap counts for longer runs.
 pub type Gaps<'a> = &'a [u32];
 
-/// Gaps so long that the chain has forgotten the burst.
+/// Gaps so long that the state of the chain has no memory of the burst.
 pub const FORGOTTEN: Gaps<'static> = &[u32::MAX];
 
-/// The chances of the good and of the bad state.
+/// The chances that the chain is in the good and in the bad state.
 type States = [f64; 2];
 
-/// The share of frames that stay lost with `copies` of each retransmission, of which one notification asks for
-/// at most `hole_cap`.
+/// Returns the share of frames that stay lost with `copies` of each retransmission. One notification asks for at
+/// most `hole_cap` frames of a run.
 ///
 /// # Panics
 /// If there is no gap.
@@ -41,7 +43,7 @@ pub fn effective_loss(chain: &GilbertElliott, copies: u8, gaps: Gaps<'_>, hole_c
     }
     let all_lost = law.run_of(copies);
     let requested = hole_cap.map_or(LARGEST_RUN, u32::from);
-    // Before a run there is a frame that arrives.
+    // The frame before a run arrives.
     let mut at_run = law.step(law.kept(law.stationary));
     let mut left = 0.0;
     for place in 0..requested {
@@ -52,15 +54,15 @@ pub fn effective_loss(chain: &GilbertElliott, copies: u8, gaps: Gaps<'_>, hole_c
             return left;
         }
     }
-    // Nobody asks for what lies further in the run.
+    // No notification asks for the frames further in the run.
     let beyond = law.lost(law.after_run(at_run));
     left + beyond[0] + beyond[1]
 }
 
-/// Losses beyond a place in a run that are this rare among losses are not followed any further.
+/// The share of all losses below which the losses beyond a place in a run are not followed any further.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// The chain as numbers.
+/// The parameters of the chain as floating-point numbers.
 struct Law {
     to_bad: f64,
     to_good: f64,
@@ -83,7 +85,7 @@ impl Law {
         self.stationary[0] * self.loss[0] + self.stationary[1] * self.loss[1]
     }
 
-    /// What a frame leaves of a state's surplus over the stationary share.
+    /// Returns the factor by which one frame shrinks a state's surplus over its stationary share.
     fn fading(&self) -> f64 {
         1.0 - self.to_bad - self.to_good
     }
@@ -103,8 +105,9 @@ impl Law {
         [at[0] * (1.0 - self.loss[0]), at[1] * (1.0 - self.loss[1])]
     }
 
-    /// The chance that the frame at `place` of a run stays lost, which leaves the chain at `after`: the run goes
-    /// on for any number of frames, one shows it, and the copies of the places before go first.
+    /// Returns the chance that the frame at `place` of a run stays lost, which leaves the chain at `after`. The
+    /// run goes on for any number of frames, one frame shows the run, and the copies of the earlier places go
+    /// first.
     fn left_of_place(&self, after: States, gaps: Gaps<'_>, place: u32, copies: u32, all_lost: States) -> f64 {
         let copies_before = place.saturating_mul(copies);
         let (mut at, mut left) = (after, 0.0);
@@ -117,7 +120,7 @@ impl Law {
         left + self.left_after(self.kept(self.after_run(at)), last.saturating_add(copies_before), all_lost)
     }
 
-    /// The chance to be at `shown` and to lose all copies, which begin `frames` later.
+    /// Returns the chance to be at `shown` and to lose all copies, which begin `frames` later.
     fn left_after(&self, shown: States, frames: u32, all_lost: States) -> f64 {
         let weight = shown[0] + shown[1];
         let memory = libm::pow(self.fading(), f64::from(frames));
@@ -128,7 +131,8 @@ impl Law {
         share(0) + share(1)
     }
 
-    /// Any number of further losses: at (1 - L T)^-1, the sum of the geometric series of matrices.
+    /// Returns the chances of the states after any number of further losses: at (1 - L T)^-1, the sum of the
+    /// geometric series of matrices.
     fn after_run(&self, at: States) -> States {
         let [good, bad] = self.loss;
         let stay_good = 1.0 - good * (1.0 - self.to_bad);
@@ -141,7 +145,7 @@ impl Law {
         ]
     }
 
-    /// The chance to lose `frames` in a row, from each state.
+    /// Returns the chance to lose `frames` in a row, from each state.
     fn run_of(&self, frames: u8) -> States {
         let mut chance = [1.0, 1.0];
         for _ in 0..frames {
@@ -185,8 +189,8 @@ mod tests {
         }
     }
 
-    /// Frames of a sequence of losses that stay lost if copies are sent as the figure above says, each in the
-    /// place of whatever the sequence has there.
+    /// Counts the frames of a sequence of losses that stay lost if copies are sent as in the figure above. Each
+    /// copy takes the place of the frame that the sequence has there.
     fn count(lost: &[bool], copies: usize, gaps: &[u32], cap: usize) -> usize {
         let (mut left, mut first) = (0, None);
         for (frame, &is_lost) in lost.iter().enumerate() {
@@ -205,7 +209,7 @@ mod tests {
         left
     }
 
-    /// Batches of a long sequence give the mean and its deviation; five of them are exceeded once in two
+    /// Batches of a long sequence give the mean and its deviation. Five deviations are exceeded once in two
     /// million tests.
     // LG-9, LG-19
     #[test]

@@ -1,4 +1,4 @@
-//! How many copies of a retransmission meet a target loss rate (LG-19).
+//! The number of copies of a retransmission that meets a target loss rate (LG-19).
 
 use super::{FORGOTTEN, Gaps, effective_loss};
 use crate::loss::LossLaw;
@@ -9,13 +9,14 @@ pub const DEFAULT_TARGET_LOSS: f64 = 1e-8;
 /// Slack for the quotient of logarithms: log(1e-8) / log(1e-4) must count as two exactly.
 const EPSILON: f64 = 1e-9;
 
-/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
+/// The largest number of copies of a retransmission; more copies would flood the link. At a loss rate of one
+/// half, 16 copies leave 1e-5.
 pub const MOST_COPIES: u8 = 16;
 
-/// The smallest N >= 1 with `loss_rate`^(N + 1) <= `target` (LG-19).
+/// Returns the smallest N >= 1 with `loss_rate`^(N + 1) <= `target` (LG-19).
 ///
-/// A link without loss needs one copy as well as any. Rates at which no number of copies would
-/// do (a loss rate of one) are capped at 255, the largest count a switch register holds.
+/// One copy is enough on a link without loss. Where no number of copies would be enough (a loss rate of one), N
+/// is 255, the largest count that a switch register holds.
 pub fn copies_for(loss_rate: f64, target: f64) -> u8 {
     if loss_rate <= target {
         return 1;
@@ -27,11 +28,11 @@ pub fn copies_for(loss_rate: f64, target: f64) -> u8 {
     (transmissions - 1.0).clamp(1.0, 255.0) as u8
 }
 
-/// The smallest N with which at most `target` stays lost under `law` (LG-19).
+/// Returns the smallest N with which at most `target` stays lost under `law` (LG-19).
 ///
-/// Copies of one frame leave back to back and share a burst, so under bursts the rule goes by the chain and
-/// not by a power; `gaps` are what lies between a loss and its copies. Where no number up to [`MOST_COPIES`]
-/// would do, it is that number.
+/// Copies of one frame leave back to back and share a burst. Under bursts the rule therefore goes by the chain
+/// and not by a power. `gaps` are the numbers of frames between a loss and its copies. Where no number up to
+/// [`MOST_COPIES`] meets the target, N is [`MOST_COPIES`].
 pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
     match law {
         LossLaw::Independent(loss_rate) => copies_for(*loss_rate, target),
@@ -41,10 +42,11 @@ pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
     }
 }
 
-/// How often a control frame is sent on a way back that loses control frames by `law`: the number that
-/// retransmissions would have there, [`MOST_COPIES`] at most (LG-46).
+/// Returns how often a control frame is sent on a way back that loses control frames by `law`: the number of
+/// copies that retransmissions would have there, [`MOST_COPIES`] at most (LG-46).
 ///
-/// What a notification tells of was lost on the way forward, which says nothing about the state of the way back.
+/// The frames that a notification reports were lost on the way forward, and say nothing about the state of the
+/// way back.
 pub fn control_copies_under(law: &LossLaw, target: f64) -> u8 {
     copies_under(law, FORGOTTEN, target).min(MOST_COPIES)
 }

@@ -3,10 +3,10 @@
 /// The verdict of the receiver on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// To the next hop, now.
+    /// The frame goes to the next hop now.
     Forward,
-    /// Into the reorder buffer.
+    /// The frame goes into the reorder buffer.
     Hold,
-    /// Dropped: this position has been forwarded or given up.
+    /// The frame is dropped: its position has been forwarded or given up.
     Duplicate,
 }

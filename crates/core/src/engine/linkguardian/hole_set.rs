@@ -6,8 +6,8 @@ use alloc::vec;
 
 const WORD_BITS: usize = 64;
 
-/// A set of positions, indexed by number *and* era, so that a bit left behind cannot be taken for
-/// the packet with the same number one wrap later (LG-10).
+/// A set of positions, indexed by number *and* era. A bit that is left behind thereby cannot be
+/// taken for the packet with the same number one wrap later (LG-10).
 #[derive(Clone, Debug)]
 pub struct HoleSet {
     words: Box<[u64]>,
@@ -15,12 +15,12 @@ pub struct HoleSet {
 }
 
 impl HoleSet {
-    /// The empty set.
+    /// Returns the empty set.
     pub fn new() -> Self {
         Self { words: vec![0; Position::COUNT / WORD_BITS].into_boxed_slice(), count: 0 }
     }
 
-    /// How many positions are in the set.
+    /// Returns how many positions are in the set.
     pub const fn len(&self) -> u32 {
         self.count
     }
@@ -36,7 +36,7 @@ impl HoleSet {
         self.words[word] & bit != 0
     }
 
-    /// Adds `position`; false if it was there already.
+    /// Adds `position`. Returns false if the position was in the set already.
     pub fn insert(&mut self, position: Position) -> bool {
         let (word, bit) = locate(position);
         let added = self.words[word] & bit == 0;
@@ -45,7 +45,8 @@ impl HoleSet {
         added
     }
 
-    /// Removes `position`; false if it was not there. Test and clear in one step.
+    /// Removes `position`, in one step of test and clear. Returns false if the position was not in
+    /// the set.
     pub fn remove(&mut self, position: Position) -> bool {
         let (word, bit) = locate(position);
         let removed = self.words[word] & bit != 0;

@@ -1,4 +1,4 @@
-//! What the engines promise about many frames at once: it is the same as one frame after the other.
+//! Tests that the engines take many frames at once as they take one frame after the other.
 
 use super::{
     AckNoTimeout, AckUpdate, Backpressure, CopyFate, Delivery, Notification, Position, Receiver, Sender,
@@ -10,14 +10,14 @@ use alloc::format;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// Where a sequence starts: anywhere, or just before one of the wraps (LG-1).
+/// Returns the positions at which a sequence starts: any position, or one just before a wrap (LG-1).
 fn starts() -> impl Strategy<Value = Position> {
     let count = Position::COUNT as u32;
     prop_oneof![0..count, (count - 200)..count, (count / 2 - 200)..count / 2]
         .prop_map(|at| Position::ZERO.plus(at))
 }
 
-/// What happens next to the receivers.
+/// The next event at both receivers.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     InSequence(u32),
@@ -40,13 +40,14 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     prop::collection::vec((0u64..1_000_000, step), 1..40)
 }
 
-/// Two receivers that see the same: one is told of many frames at once where it may be, the other of each.
+/// Two receivers of one sequence of frames: `many` takes frames together where it may, and `each` takes them
+/// one by one.
 struct Pair {
     many: Receiver,
     each: Receiver,
     now: Instant,
     missing: Vec<Position>,
-    /// What is in the reorder buffer, in the order in which it comes round.
+    /// Positions in the reorder buffer, in the order in which they come round.
     held: VecDeque<Position>,
 }
 
@@ -61,7 +62,8 @@ impl Pair {
         [&mut self.many, &mut self.each]
     }
 
-    /// One frame after the other, a picosecond apart; each is the expected one. Says what became of the last.
+    /// Hands `count` expected frames to `receiver`, a picosecond apart. Returns the delivery of the last
+    /// frame.
     fn take_each(receiver: &mut Receiver, from: Instant, count: u32) -> Option<Delivery> {
         let one = |step: u32| {
             let (now, position) = (from + Duration::from_ps(u64::from(step)), receiver.expected());
@@ -176,12 +178,12 @@ proptest! {
         Pair::check(Receiver::non_blocking(deduplicate), start, steps)?;
     }
 
-    // LG-33: up to the end of the window, and not beyond.
+    // LG-33: frames are held up to the end of the window, and not beyond.
     #[test]
     fn many_are_held_as_long_as_they_fit_in_the_window(start in starts(), short in 0u32..3, count in 1u32..200) {
         let mut pair = Pair::new(ordered(), start);
         pair.lose(1);
-        // The lost one and the one that showed it are two of the window.
+        // The lost frame and the frame that showed the loss are two of the window.
         pair.in_sequence(Position::WINDOW - 2 - count - short);
         prop_assert_eq!(pair.many.may_hold(count + short), Some(start));
         prop_assert_eq!(pair.many.may_hold(count + short + 1), None);
@@ -196,7 +198,7 @@ proptest! {
     }
 }
 
-// LG-27: what is held is held in order.
+// LG-27: only frames in order are held.
 #[test]
 fn a_non_blocking_receiver_holds_none() {
     let mut receiver = Receiver::non_blocking(true);
@@ -205,7 +207,7 @@ fn a_non_blocking_receiver_holds_none() {
     assert!(!receiver.is_in_sequence(), "one is missing");
 }
 
-// LG-21: a frame that was given up may come late, which is counted.
+// LG-21: a frame that was given up may come late, and late frames are counted.
 #[test]
 fn none_are_taken_together_while_one_given_up_may_come() {
     let mut receiver = ordered();
@@ -217,7 +219,8 @@ fn none_are_taken_together_while_one_given_up_may_come() {
     assert!(!receiver.is_waiting() && !receiver.is_in_sequence() && receiver.may_hold(0).is_none());
 }
 
-/// What happens next to the senders: frames leave, or the rest.
+/// The next event at both senders: frames leave, a dummy leaves, an acknowledgement or a notification
+/// arrives, or a copy is looked at.
 #[derive(Clone, Copy, Debug)]
 enum SenderStep {
     Stamp(u32),
@@ -245,7 +248,7 @@ fn sender(dummies: u8, start: Position) -> Sender {
     sender
 }
 
-/// Lets `step` happen at both; frames leave one by one at the second.
+/// Carries out `step` at both senders. Frames leave one by one at the second sender.
 fn step_both(many: &mut Sender, each: &mut Sender, step: SenderStep) {
     let oldest = each.leading_ack();
     match step {
@@ -298,7 +301,7 @@ fn as_many_are_numbered_together_as_fit_in_the_window() {
     assert_eq!(many.counters().abandoned, 1, "the next costs the oldest its copy");
 }
 
-// LG-9, LG-10: a mark may have to go as a position is used again.
+// LG-9, LG-10: a mark may have to go when its position is used again.
 #[test]
 fn none_are_numbered_together_while_a_loss_is_asked_for() {
     let mut many = sender(3, Position::ZERO);
@@ -320,7 +323,7 @@ proptest! {
             prop_assert_eq!(side.may_act(depth), depth >= acts_from);
             if depth < acts_from {
                 let mut seen = side.clone();
-                // A queue only empties before another frame enters.
+                // No frame enters while the queue empties.
                 (0..=depth).rev().for_each(|depth| seen.observe(depth));
                 prop_assert_eq!(format!("{seen:?}"), format!("{side:?}"));
             }

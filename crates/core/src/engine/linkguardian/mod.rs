@@ -6,10 +6,9 @@
 //!               ^  copy until acked   |  ACK, loss notification
 //!               +--- reverse link ----+
 //! ```
-//!
 //! The protocol stands as numbered rules in `docs/protocols/linkguardian.md`; code and tests cite
 //! them as `LG-n`. The engine works on header values. Its driver keeps the copies of sent frames,
-//! the reorder buffer and the queues, and asks the engine about each copy that it looks at.
+//! the reorder buffer and the queues, and asks the engine about each copy that the driver looks at.
 
 mod acknowledgement;
 mod backpressure;

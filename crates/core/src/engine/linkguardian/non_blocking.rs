@@ -1,8 +1,8 @@
-//! The non-blocking side of the receiver: everything leaves at once (LG-27, LG-28).
+//! The non-blocking side of the receiver: every frame leaves at once (LG-27, LG-28).
 
 use super::{Delivery, HoleSet, Position};
 
-/// Which positions were lost and have not come back.
+/// The positions that were lost and have not come back.
 #[derive(Clone, Debug)]
 pub struct NonBlocking {
     missing: HoleSet,
@@ -10,23 +10,23 @@ pub struct NonBlocking {
 }
 
 impl NonBlocking {
-    /// `deduplicate` drops all copies of a retransmission but the first; without it every copy
-    /// is forwarded, as in the published program (LG-28).
+    /// Returns a side without missing positions. `deduplicate` drops all copies of a retransmission
+    /// but the first. Without it every copy is forwarded, as in the published program (LG-28).
     pub fn new(deduplicate: bool) -> Self {
         Self { missing: HoleSet::new(), deduplicate }
     }
 
-    /// How many lost positions have not come back.
+    /// Returns how many lost positions have not come back.
     pub const fn missing(&self) -> u32 {
         self.missing.len()
     }
 
-    /// Forgets everything (LG-30).
+    /// Forgets all missing positions (LG-30).
     pub fn synchronise(&mut self) {
         self.missing.clear();
     }
 
-    /// `count` positions from `first` on were lost.
+    /// Takes note of `count` lost positions from `first` on.
     pub(super) fn note_lost(&mut self, first: Position, count: u32) {
         for position in (0..count).map(|step| first.plus(step)) {
             self.note_passed(position);
@@ -34,8 +34,9 @@ impl NonBlocking {
         }
     }
 
-    /// `position` was received for the first time, or lost. What is still missing half the sequence
-    /// space behind it will not come any more: its bit must not meet that position's next use.
+    /// Takes note that `position` was received for the first time, or lost. A position half the
+    /// sequence space behind that is still missing will not come any more. Its bit is cleared, so
+    /// that it cannot meet the next use of that position.
     #[inline]
     pub(super) fn note_passed(&mut self, position: Position) {
         if !self.missing.is_empty() {
@@ -43,7 +44,7 @@ impl NonBlocking {
         }
     }
 
-    /// A retransmission arrives: the first copy of a lost position is forwarded (LG-28).
+    /// Decides about a retransmission: the first copy of a lost position is forwarded (LG-28).
     pub fn offer_retransmission(&mut self, position: Position) -> Delivery {
         let first_copy = self.missing.remove(position);
         if first_copy || !self.deduplicate { Delivery::Forward } else { Delivery::Duplicate }

@@ -1,22 +1,22 @@
-//! The ordered side of the receiver: frames leave in sequence, or wait (LG-20..22).
+//! The ordered side of the receiver: frames leave in sequence, or wait for a missing frame (LG-20..22).
 
 use super::{Delivery, HoleSet, Position};
 use crate::time::{Duration, Instant};
 
 /// How long the ordered side waits for a frame before it gives up on it.
 ///
-/// A timer packet passes every `period`; while the side waits, each one counts down from
-/// `reload`, and the one that finds zero skips the frame: the `reload` + 1-th (LG-21).
+/// A timer packet passes every `period`. While the side waits, each timer packet counts down from `reload`, and the
+/// timer packet that finds zero skips the frame: the `reload` + 1-th (LG-21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNoTimeout {
-    /// Time between timer packets; they pass at its multiples.
+    /// Time between timer packets, which pass at its multiples.
     pub period: Duration,
     /// Value that the countdown starts from.
     pub reload: u32,
 }
 
 impl AckNoTimeout {
-    /// When a wait that began at `start` ends.
+    /// Returns when a wait that began at `start` ends.
     fn expiry(self, start: Instant) -> Instant {
         let ticks_so_far = start.as_ps() / self.period.as_ps();
         Instant::from_ps((ticks_so_far + 1 + u64::from(self.reload)) * self.period.as_ps())
@@ -32,13 +32,13 @@ pub struct Ordered {
     /// When the present wait began: the last forward or skip, or the loss that began it.
     waiting_since: Instant,
     skipped: u64,
-    /// What was given up within the last wrap, to recognise it when it comes after all.
+    /// Positions given up within the last wrap, kept to recognise a frame that comes after all.
     given_up: HoleSet,
     late: u64,
 }
 
 impl Ordered {
-    /// An ordered side that expects position zero.
+    /// Returns an ordered side that expects position zero.
     pub fn new(timeout: AckNoTimeout) -> Self {
         assert!(timeout.period > Duration::ZERO, "a timer period must be positive");
         Self {
@@ -51,17 +51,17 @@ impl Ordered {
         }
     }
 
-    /// The position to be forwarded next.
+    /// Returns the position to be forwarded next.
     pub const fn next(&self) -> Position {
         self.next
     }
 
-    /// How many positions were given up.
+    /// Returns how many positions were given up.
     pub const fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// How many positions came after they had been given up: what patience would have saved.
+    /// Returns how many positions came after they had been given up, and would have been delivered after a longer wait.
     pub const fn late(&self) -> u64 {
         self.late
     }
@@ -73,13 +73,13 @@ impl Ordered {
         self.given_up.clear();
     }
 
-    /// A loss was detected while nothing was missing before: the wait begins (LG-21).
+    /// Begins the wait for a loss that was detected while nothing was missing before (LG-21).
     pub(super) fn begin_wait(&mut self, now: Instant) {
         self.waiting_since = now;
     }
 
-    /// Decides about a frame, whether it arrives, is a retransmission, or comes round from the
-    /// reorder buffer (LG-20).
+    /// Decides about a frame, whether it arrives first, is a retransmission, or comes round from the reorder buffer
+    /// (LG-20).
     #[inline]
     pub fn offer(&mut self, now: Instant, position: Position) -> Delivery {
         match position.steps_from(self.next) {
@@ -92,8 +92,8 @@ impl Ordered {
         }
     }
 
-    /// Decides about a frame that has been waited for, a retransmission or one from the reorder
-    /// buffer: it may come too late (LG-21).
+    /// Decides about a frame that the side waited for, a retransmission or one from the reorder buffer. The frame may
+    /// come too late (LG-21).
     pub(super) fn offer_awaited(&mut self, now: Instant, position: Position) -> Delivery {
         if !self.given_up.is_empty() && self.given_up.remove(position) {
             self.late += 1;
@@ -102,7 +102,8 @@ impl Ordered {
         self.offer(now, position)
     }
 
-    /// Forwards the frame at `position` if it is its turn and nothing was given up lately; says whether it did.
+    /// Forwards the frame at `position` if it is its turn and no given-up position may still come late. Returns whether
+    /// the frame is forwarded.
     #[inline]
     pub(super) const fn offer_in_turn(&mut self, now: Instant, position: Position) -> bool {
         let is_forwarded = position.steps_after(self.next) == 0 && self.given_up.is_empty();
@@ -113,29 +114,29 @@ impl Ordered {
         is_forwarded
     }
 
-    /// Whether nothing is missing before `expected`, and nothing was given up lately.
+    /// Whether no position is missing before `expected`, and no given-up position may still come late.
     #[inline]
     pub(super) const fn is_in_sequence(&self, expected: Position) -> bool {
         self.next.index() == expected.index() && self.given_up.is_empty()
     }
 
-    /// The next position, if nothing was given up lately and `count` positions more fit in the window with those before
-    /// `expected` (LG-33).
+    /// Returns the position to be forwarded next, if no given-up position may still come late, and if `count` more
+    /// positions fit in the window with those before `expected` (LG-33).
     #[inline]
     pub(super) fn may_hold(&self, expected: Position, count: u32) -> Option<Position> {
         let fits = expected.steps_after(self.next) + count <= Position::WINDOW;
         (fits && self.given_up.is_empty()).then_some(self.next)
     }
 
-    /// All before `next` was forwarded, the last of it at `now`.
+    /// Takes note that all frames before `next` were forwarded, the last of them at `now`.
     #[inline]
     pub(super) const fn pass_in_sequence(&mut self, now: Instant, next: Position) {
         self.next = next;
         self.waiting_since = now;
     }
 
-    /// The next position is dealt with. What was given up half the space ago is forgotten: its
-    /// mark must not meet that position's next use (LG-10).
+    /// Moves on to the next position. A position given up half the space ago is forgotten, so that its mark cannot meet
+    /// the next use of that position (LG-10).
     #[inline]
     fn pass(&mut self, now: Instant) {
         if !self.given_up.is_empty() {
@@ -145,20 +146,20 @@ impl Ordered {
         self.waiting_since = now;
     }
 
-    /// Whether more than a window waits: the oldest is to be given up at once (LG-33).
+    /// Whether more positions wait than a window has, so that the oldest is to be given up at once (LG-33).
     #[inline]
     pub(super) const fn is_overrun(&self, expected: Position) -> bool {
         expected.steps_after(self.next) > Position::WINDOW
     }
 
-    /// When the wait ends, given the position that the receiver expects next from the link; never
-    /// while nothing is missing (LG-21).
+    /// Returns when the wait ends, given the position that the receiver expects next from the link; never while no
+    /// position is missing (LG-21).
     pub fn poll_timeout(&self, expected: Position) -> Instant {
         if self.next == expected { Instant::NEVER } else { self.timeout.expiry(self.waiting_since) }
     }
 
-    /// How far the countdown of the present wait is at `now`: the timer packet that finds zero gives up. While
-    /// nothing is missing it stands at its start (LG-21).
+    /// Returns the countdown of the present wait at `now`: the timer packet that finds zero gives up. While no position
+    /// is missing the countdown stands at its start (LG-21).
     pub fn time_remaining(&self, now: Instant, expected: Position) -> u32 {
         let AckNoTimeout { period, reload } = self.timeout;
         if self.next == expected {
@@ -168,13 +169,13 @@ impl Ordered {
         reload.saturating_sub((ticks(now) - ticks(self.waiting_since)) as u32)
     }
 
-    /// Timer packets that have passed by `now` (LG-21).
+    /// Returns how many timer packets have passed by `now` (LG-21).
     pub fn timer_packets(&self, now: Instant) -> u64 {
         now.as_ps() / self.timeout.period.as_ps()
     }
 
-    /// Gives up the missing position at `now` and waits anew for the next one. The era turns with
-    /// the number, unlike in the published program (LG-22).
+    /// Gives up the missing position at `now` and waits anew for the next position. Returns the position that was given
+    /// up. The era turns with the number, unlike in the published program (LG-22).
     pub fn skip(&mut self, now: Instant) -> Position {
         let given_up = self.next;
         self.pass(now);
@@ -250,7 +251,7 @@ mod tests {
         (2..Position::COUNT as u32).for_each(|step| {
             side.offer(Instant::ZERO, lost.plus(step));
         });
-        // Position 1 was given up a wrap ago: its second use is none of that.
+        // Position 1 was given up a wrap ago: its second use is not a late frame.
         side.offer(Instant::ZERO, lost);
         assert_eq!(side.offer_awaited(Instant::ZERO, lost.next()), Delivery::Forward);
         assert_eq!(side.late(), 1);

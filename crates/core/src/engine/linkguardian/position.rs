@@ -14,66 +14,66 @@ const MASK: u32 = SPACE - 1;
 pub struct Position(u32);
 
 impl Position {
-    /// Where a freshly initialised port starts.
+    /// The position at which a freshly initialised port starts.
     pub const ZERO: Self = Self(0);
-    /// How many positions there are.
+    /// The number of positions.
     pub const COUNT: usize = SPACE as usize;
-    /// How many positions the two ends of anything may lie apart: up to here the published
-    /// comparison of eras holds (LG-2, LG-33).
+    /// The most steps that two positions in use may lie apart: up to here the published comparison
+    /// of eras holds (LG-2, LG-33).
     pub const WINDOW: u32 = ERA_LENGTH / 2;
 
-    /// The position with this `number` in this `era`.
+    /// Returns the position with this `number` in this `era`.
     pub const fn new(number: u16, era: bool) -> Self {
         Self(number as u32 | (era as u32) << 16)
     }
 
-    /// The 16-bit number carried in a header.
+    /// Returns the 16-bit number carried in a header.
     pub const fn number(self) -> u16 {
         self.0 as u16
     }
 
-    /// The era bit carried in a header.
+    /// Returns the era bit carried in a header.
     pub const fn era(self) -> bool {
         self.0 >= ERA_LENGTH
     }
 
-    /// An index below [`Position::COUNT`].
+    /// Returns an index below [`Position::COUNT`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The position `steps` further on.
+    /// Returns the position `steps` further on.
     #[must_use]
     pub const fn plus(self, steps: u32) -> Self {
         Self(self.0.wrapping_add(steps) & MASK)
     }
 
-    /// The position so many steps behind.
+    /// Returns the position `steps` behind.
     #[inline]
     #[must_use]
     pub const fn minus(self, steps: u32) -> Self {
         Self(self.0.wrapping_sub(steps) & MASK)
     }
 
-    /// The next position.
+    /// Returns the next position.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// The previous position.
+    /// Returns the previous position.
     #[must_use]
     pub const fn previous(self) -> Self {
         self.plus(MASK)
     }
 
-    /// How many steps lead from `other` forward to `self`, below [`Position::COUNT`].
+    /// Returns how many steps lead from `other` forward to `self`, below [`Position::COUNT`].
     pub const fn steps_after(self, other: Self) -> u32 {
         self.0.wrapping_sub(other.0) & MASK
     }
 
-    /// How many steps `self` lies ahead of `other`; negative when behind. Exact while the two are
-    /// less than 2^16 apart, which contains the 32768 of the published rule (LG-2).
+    /// Returns how many steps `self` lies ahead of `other`; negative when behind. Exact while the
+    /// two are less than 2^16 apart, which contains the 32768 of the published rule (LG-2).
     pub const fn steps_from(self, other: Self) -> i32 {
         // Shift the 17-bit difference to the top of the word: its sign bit becomes the word's.
         ((self.0.wrapping_sub(other.0) << 15) as i32) >> 15
@@ -105,8 +105,8 @@ mod tests {
         assert_eq!(Position::ZERO.previous(), Position::new(65535, true));
     }
 
-    /// The comparison as the switches make it: equal eras compare plainly, different eras compare
-    /// after 32768 has been subtracted from both.
+    /// Compares as the switches do: equal eras compare plainly, different eras compare after 32768
+    /// has been subtracted from both.
     fn published_is_after(a: Position, b: Position) -> bool {
         if a.era() == b.era() {
             a.number() > b.number()

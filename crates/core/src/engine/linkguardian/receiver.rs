@@ -9,20 +9,20 @@ pub const LARGEST_HOLE: u32 = 255;
 /// A loss notification (LG-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// Everything up to here has arrived, except for the hole.
+    /// The last position up to which every frame has arrived, except for the hole.
     pub leading: Position,
     /// The first lost position.
     pub first_lost: Position,
-    /// How many positions from there on were lost, at most 255.
+    /// How many positions from `first_lost` on were lost, at most 255.
     pub hole_size: u8,
 }
 
-/// What the arrival of a numbered frame tells about the link.
+/// The notification and the acknowledgement that follow from the number of an arriving frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detection {
-    /// Sent at once, ahead of all traffic toward the sender.
+    /// The notification to be sent at once, ahead of all traffic toward the sender.
     pub notification: Option<Notification>,
-    /// What the acknowledgement register is to be told.
+    /// The change of the acknowledgement register.
     pub ack: AckUpdate,
 }
 
@@ -41,7 +41,7 @@ pub struct ReceiverCounters {
     pub notifications: u64,
     /// Frames handed to the next hop.
     pub forwarded: u64,
-    /// Copies dropped because their position had been dealt with.
+    /// Copies dropped because their position had been forwarded or given up.
     pub duplicates: u64,
     /// Retransmitted copies that were needed.
     pub recovered: u64,
@@ -61,8 +61,8 @@ enum Order {
 
 /// The receiving engine. Calls come in the order of arrival; `now` never goes back.
 ///
-/// Each arrival is two questions: [`Receiver::detect`] what it says about the link (normal frames
-/// and dummies), then [`Receiver::deliver`] what becomes of it (all but dummies).
+/// An arrival takes two calls. [`Receiver::detect`] says what the frame tells about the link (normal frames and dummies). Then
+/// [`Receiver::deliver`] decides about the frame (all but dummies).
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The position that the next new frame should carry.
@@ -72,12 +72,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that keeps order (LG-20).
+    /// Returns a receiver that keeps order (LG-20).
     pub fn ordered(timeout: AckNoTimeout) -> Self {
         Self::with(Order::Ordered(Ordered::new(timeout)))
     }
 
-    /// A receiver that forwards at once (LG-27).
+    /// Returns a receiver that forwards at once (LG-27).
     pub fn non_blocking(deduplicate: bool) -> Self {
         Self::with(Order::NonBlocking(NonBlocking::new(deduplicate)))
     }
@@ -95,12 +95,12 @@ impl Receiver {
         }
     }
 
-    /// The position that the next new frame should carry.
+    /// Returns the position that the next new frame should carry.
     pub const fn expected(&self) -> Position {
         self.expected
     }
 
-    /// The ordered side, if this receiver keeps order.
+    /// Returns the ordered side, if this receiver keeps order.
     pub const fn as_ordered(&self) -> Option<&Ordered> {
         match &self.order {
             Order::Ordered(side) => Some(side),
@@ -108,7 +108,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the receiver waits for something that the link lost.
+    /// Whether the receiver waits for a frame that the link lost.
     pub fn is_waiting(&self) -> bool {
         match &self.order {
             Order::Ordered(side) => side.next() != self.expected,
@@ -116,14 +116,14 @@ impl Receiver {
         }
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the receiver.
     pub const fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// A new frame arrives: true if it is the expected one, which tells that nothing was lost. Then its position
-    /// goes to the acknowledgement register (LG-15). Otherwise nothing has happened, and
-    /// [`Receiver::detect`] says more.
+    /// Takes in an arriving new frame if it is the expected one, which tells that no frame was lost, and returns whether it is.
+    /// Its position then goes to the acknowledgement register (LG-15). Otherwise nothing has changed, and [`Receiver::detect`]
+    /// tells about the loss.
     #[inline]
     pub fn detect_expected(&mut self, position: Position) -> bool {
         let is_expected = position == self.expected;
@@ -137,7 +137,8 @@ impl Receiver {
         is_expected
     }
 
-    /// Whether nothing is missing, and nothing was given up lately: then each new frame that is the expected one is forwarded.
+    /// Whether no position is missing and no given-up position may still come late: then each new frame that is the expected one
+    /// is forwarded.
     #[inline]
     pub fn is_in_sequence(&self) -> bool {
         match &self.order {
@@ -146,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// So many frames arrived in sequence, the last of them at `last`, and were forwarded: as [`Receiver::detect_expected`] and
+    /// Forwards `count` frames that arrived in sequence, the last of them at `last`. Equals [`Receiver::detect_expected`] and
     /// [`Receiver::deliver`] of each, while [`Receiver::is_in_sequence`] (LG-11, LG-20, LG-27).
     #[inline]
     pub fn pass_in_sequence(&mut self, last: Instant, count: u32) {
@@ -159,14 +160,15 @@ impl Receiver {
         }
     }
 
-    /// So many dummies arrived that announce the expected position: as [`Receiver::detect_dummy`] of each (LG-12).
+    /// Counts `count` dummies that announce the expected position. Equals [`Receiver::detect_dummy`] of each (LG-12).
     #[inline]
     pub fn pass_dummies(&mut self, count: u64) {
         self.counters.dummies += count;
     }
 
-    /// Whether the reorder buffer may take this many new frames and none is given up for want of room in the window, on a
-    /// receiver that keeps order and gave nothing up lately: its next position is `next` (LG-33).
+    /// Returns the position to be forwarded next, if the reorder buffer may take `count` new frames and no position is given up
+    /// for want of room in the window. `None` on a receiver that does not keep order, or on which a given-up position may still
+    /// come late (LG-33).
     #[inline]
     pub fn may_hold(&self, count: u32) -> Option<Position> {
         match &self.order {
@@ -175,15 +177,16 @@ impl Receiver {
         }
     }
 
-    /// So many frames arrived in sequence and are held: as [`Receiver::detect_expected`] and [`Receiver::deliver`] of each, while
-    /// another is awaited (LG-11, LG-20).
+    /// Holds `count` frames that arrived in sequence. Equals [`Receiver::detect_expected`] and [`Receiver::deliver`] of each,
+    /// while another frame is awaited (LG-11, LG-20).
     #[inline]
     pub fn hold_in_sequence(&mut self, count: u32) {
         self.expected = self.expected.plus(count);
         self.counters.data += u64::from(count);
     }
 
-    /// So many frames came round in their turn, the last of them at `last`: as [`Receiver::deliver_in_turn`] of each (LG-20).
+    /// Forwards `count` frames that came round in their turn, the last of them at `last`. Equals [`Receiver::deliver_in_turn`] of
+    /// each (LG-20).
     #[inline]
     pub fn deliver_many_in_turn(&mut self, last: Instant, count: u32) {
         self.counters.forwarded += u64::from(count);
@@ -192,7 +195,7 @@ impl Receiver {
         }
     }
 
-    /// A new frame arrives: what does its number say? (LG-11)
+    /// Detects from the number of an arriving new frame which positions the link lost (LG-11).
     pub fn detect(&mut self, now: Instant, position: Position) -> Detection {
         if self.detect_expected(position) {
             return Detection { notification: None, ack: AckUpdate::Advance(position) };
@@ -209,7 +212,7 @@ impl Receiver {
         self.report_loss(now, ahead as u32, position, position.next())
     }
 
-    /// A dummy arrives: it carries the number that the next data frame will take (LG-12).
+    /// Detects lost positions from a dummy, which carries the number that the next data frame will take (LG-12).
     pub fn detect_dummy(&mut self, now: Instant, position: Position) -> Detection {
         self.counters.dummies += 1;
         let ahead = position.steps_from(self.expected);
@@ -222,7 +225,7 @@ impl Receiver {
         self.report_loss(now, ahead as u32, position.previous(), position)
     }
 
-    /// `lost` positions from the expected one on are missing (LG-13, LG-16).
+    /// Reports that `lost` positions from the expected one on are missing (LG-13, LG-16).
     #[cold]
     fn report_loss(&mut self, now: Instant, lost: u32, leading: Position, expected: Position) -> Detection {
         let first_lost = self.expected;
@@ -238,7 +241,7 @@ impl Receiver {
         Detection { notification: Some(notification), ack: AckUpdate::Notified(leading) }
     }
 
-    /// What becomes of a new frame, after [`Receiver::detect`] (LG-20, LG-27).
+    /// Decides about a new frame, after [`Receiver::detect`] (LG-20, LG-27).
     #[inline]
     pub fn deliver(&mut self, now: Instant, position: Position) -> Delivery {
         let delivery = match &mut self.order {
@@ -248,7 +251,7 @@ impl Receiver {
         self.count(delivery)
     }
 
-    /// What becomes of a retransmitted copy, which says nothing about the link (LG-14).
+    /// Decides about a retransmitted copy, which tells nothing about the link (LG-14).
     pub fn deliver_retransmission(&mut self, now: Instant, position: Position) -> Delivery {
         self.counters.retransmissions += 1;
         let delivery = match &mut self.order {
@@ -260,9 +263,9 @@ impl Receiver {
         self.count(delivery)
     }
 
-    /// The frame at `position` comes round from the reorder buffer: true if it is its turn and nothing was given up
-    /// lately. Then it is forwarded. Otherwise nothing has happened, and [`Receiver::deliver_buffered`] says what
-    /// becomes of it.
+    /// Forwards a frame that comes round from the reorder buffer if its turn has come and no given-up position may still come
+    /// late. Returns whether the frame is forwarded. Otherwise nothing has changed, and [`Receiver::deliver_buffered`] decides
+    /// about the frame.
     #[inline]
     pub fn deliver_in_turn(&mut self, now: Instant, position: Position) -> bool {
         let is_forwarded = match &mut self.order {
@@ -273,7 +276,7 @@ impl Receiver {
         is_forwarded
     }
 
-    /// What becomes of a frame that comes round from the reorder buffer (LG-20).
+    /// Decides about a frame that comes round from the reorder buffer (LG-20).
     ///
     /// # Panics
     /// On a non-blocking receiver, which buffers nothing.
@@ -296,8 +299,8 @@ impl Receiver {
         delivery
     }
 
-    /// Gives up the next missing position on the word of a driver that keeps time itself, and returns
-    /// it; `None` when nothing is missing, or nothing is waited for.
+    /// Gives up the next missing position on the word of a driver that keeps time itself, and returns that position. `None` when
+    /// no position is missing, or when the receiver does not keep order.
     pub fn give_up(&mut self, now: Instant) -> Option<Position> {
         match &mut self.order {
             Order::Ordered(side) if side.next() != self.expected => Some(side.skip(now)),
@@ -305,7 +308,7 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::handle_timeout`] is due (LG-21).
+    /// Returns when [`Receiver::handle_timeout`] is due (LG-21).
     pub fn poll_timeout(&self) -> Instant {
         match &self.order {
             Order::Ordered(side) => side.poll_timeout(self.expected),
@@ -313,9 +316,8 @@ impl Receiver {
         }
     }
 
-    /// Whether more positions wait than comparisons can tell apart. Ask after every
-    /// [`Receiver::detect`] and [`Receiver::detect_dummy`], and call [`Receiver::handle_timeout`]
-    /// as long as it is so, whatever the time (LG-33).
+    /// Whether more positions wait than comparisons can tell apart. A driver asks after every [`Receiver::detect`] and
+    /// [`Receiver::detect_dummy`], and calls [`Receiver::handle_timeout`] as long as this is true, at any time (LG-33).
     #[inline]
     pub const fn is_overrun(&self) -> bool {
         match &self.order {
@@ -324,8 +326,8 @@ impl Receiver {
         }
     }
 
-    /// The wait is over, or too much waits: gives up one position, and returns it (LG-21, LG-33).
-    /// `None` when nothing was due.
+    /// Gives up one position, and returns it, if the wait is over or more than a window waits (LG-21, LG-33). `None` when neither
+    /// is so.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<Position> {
         if self.poll_timeout() > now && !self.is_overrun() {
             return None;

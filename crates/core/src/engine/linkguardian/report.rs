@@ -1,4 +1,5 @@
-//! LinkGuardian's counters in the words of the report: the state of both ends, by the artifact's fields.
+//! LinkGuardian's counters in the words of the report: the state of both ends, by the fields of the published
+//! artifact.
 
 use super::{
     Acknowledgement, Backpressure, PauseState, Position, Receiver, ReceiverCounters, Sender, SenderCounters,
@@ -15,7 +16,7 @@ pub struct SendingState {
     pub engine: SenderCounters,
     /// The number that the next frame takes.
     pub next: Position,
-    /// Everything up to here has arrived or is known to be lost.
+    /// The last position up to which every frame has arrived or is known to be lost.
     pub leading_ack: Position,
     /// Lost positions whose copies have not been sent again yet.
     pub holes: u32,
@@ -36,7 +37,7 @@ pub struct SendingState {
 }
 
 impl SendingState {
-    /// What the engine knows of itself; the copies are its driver's.
+    /// Returns the figures that the engine knows. The copies are left at zero, because its driver keeps them.
     pub fn of(engine: &Sender) -> Self {
         Self {
             engine: *engine.counters(),
@@ -50,7 +51,7 @@ impl SendingState {
         }
     }
 
-    /// The sending end in the words of the report.
+    /// Returns the counters of the sending end in the words of the report.
     pub fn group(&self) -> Group {
         let engine = &self.engine;
         let counters = vec![
@@ -107,7 +108,7 @@ impl SendingState {
     }
 }
 
-/// Figures of the receiving end, and of what its driver keeps.
+/// Figures of the receiving end, and of the frames that its driver keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceivingState {
     /// The engine's counters.
@@ -116,13 +117,13 @@ pub struct ReceivingState {
     pub expected: Position,
     /// The position to be handed on next, in order.
     pub next: Option<Position>,
-    /// Everything up to here has arrived or been asked for.
+    /// The last position up to which every frame has arrived or been asked for.
     pub leading: Position,
-    /// How many more times that is to be told.
+    /// How many more times `leading` is to be acknowledged.
     pub acks_due: u8,
     /// Copies of each loss notification, pause and resume.
     pub control_copies: u8,
-    /// What an end that keeps order holds and gives up.
+    /// Frames held and given up by an end that keeps order.
     pub order: Option<OrderState>,
     /// Backpressure, if the end has it.
     pub pausing: Option<PausingState>,
@@ -130,7 +131,7 @@ pub struct ReceivingState {
     pub timer: Option<TimerState>,
 }
 
-/// What waits for its turn, and what was not waited for any longer.
+/// Frames held for their turn, and frames given up or dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderState {
     /// Positions given up after their wait.
@@ -143,10 +144,10 @@ pub struct OrderState {
     pub overflowed: u64,
 }
 
-/// What an end tells the other by pauses.
+/// Pauses and resumes that the receiving end asks the sending end for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PausingState {
-    /// Depths at which it pauses and resumes.
+    /// Depths of the reorder buffer at which the end pauses and resumes.
     pub thresholds: Thresholds,
     /// Whether the sender was told to stop.
     pub is_paused: bool,
@@ -167,17 +168,18 @@ impl From<&Backpressure> for PausingState {
     }
 }
 
-/// What timer packets did (LG-21).
+/// The countdown and the number of timer packets (LG-21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerState {
-    /// Countdown of the present wait; its start while nothing is missing.
+    /// Countdown of the present wait; its start while no position is missing.
     pub time_remaining: u32,
     /// Timer packets that passed and gave nothing up.
     pub passed: u64,
 }
 
 impl ReceivingState {
-    /// What engine and register know of themselves; copies, buffer, backpressure and timers are their driver's.
+    /// Returns the figures that engine and register know. Copies, buffer, backpressure and timers are their
+    /// driver's.
     pub fn of(engine: &Receiver, register: &Acknowledgement) -> Self {
         Self {
             engine: *engine.counters(),
@@ -189,7 +191,7 @@ impl ReceivingState {
         }
     }
 
-    /// The receiving end in the words of the report.
+    /// Returns the counters of the receiving end in the words of the report.
     pub fn group(&self) -> Group {
         let engine = &self.engine;
         let mut counters = vec![

@@ -20,14 +20,14 @@ impl SenderConfig {
     pub const PUBLISHED_HOLE_CAP: u8 = 5;
 }
 
-/// What becomes of the copy of a sent frame when the driver looks at it (LG-6).
+/// The decision about the copy of a sent frame when the driver looks at it (LG-6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyFate {
-    /// Not acknowledged yet: keep it.
+    /// The frame is not acknowledged yet: keep its copy.
     Hold,
-    /// Arrived: free it.
+    /// The frame arrived: free its copy.
     Release,
-    /// Lost: send it again, in the configured number of copies, then free it (LG-7).
+    /// The frame was lost: send it again, in the configured number of copies, then free its copy (LG-7).
     Retransmit,
 }
 
@@ -44,7 +44,7 @@ pub struct SenderCounters {
     pub acks: u64,
     /// Loss notifications taken in.
     pub notifications: u64,
-    /// Of them those that said nothing new: further copies (LG-46).
+    /// Notifications taken in that repeated an earlier one: further copies (LG-46).
     pub repeated: u64,
     /// Lost positions that were not marked, being beyond the cap (LG-9).
     pub beyond_cap: u64,
@@ -62,13 +62,13 @@ pub struct Sender {
     leading_ack: Position,
     dummies_pending: u8,
     holes: HoleSet,
-    /// Positions whose copies found no room, if there are any: nothing can be sent again of these (LG-34).
+    /// Positions whose copies found no room, if there are any. No retransmission of these is possible (LG-34).
     evicted: Option<HoleSet>,
     counters: SenderCounters,
 }
 
 impl Sender {
-    /// A sender whose first frame takes position zero.
+    /// Returns a sender whose first frame takes position zero.
     ///
     /// # Panics
     /// If no copy would be sent.
@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Its parameters.
+    /// Returns the parameters of the sender.
     pub const fn config(&self) -> &SenderConfig {
         &self.config
     }
@@ -96,41 +96,42 @@ impl Sender {
         self.config.copies = copies;
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the sender.
     pub const fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
-    /// The position that the next data frame will take.
+    /// Returns the position that the next data frame will take.
     pub const fn next(&self) -> Position {
         self.next
     }
 
-    /// Everything up to here is known to have arrived or to be lost.
+    /// Returns the last position up to which every frame is known to have arrived or to be lost.
     pub const fn leading_ack(&self) -> Position {
         self.leading_ack
     }
 
-    /// Positions sent and not acknowledged; at most [`Position::WINDOW`].
+    /// Returns how many positions were sent and not acknowledged; at most [`Position::WINDOW`].
     #[inline]
     pub const fn outstanding(&self) -> u32 {
         self.next.steps_after(self.leading_ack) - 1
     }
 
-    /// How many data frames, modulo 2^32, had been numbered before the oldest that is not acknowledged; before the
-    /// next one, if all are.
+    /// Returns how many data frames, modulo 2^32, had been numbered before the oldest that is not acknowledged; before the next
+    /// one, if all are.
     #[inline]
     pub const fn oldest_outstanding(&self) -> u32 {
         (self.counters.data as u32).wrapping_sub(self.outstanding())
     }
 
-    /// The position of the `number`-th data frame, modulo 2^32, of those that left since the start or since it started over.
+    /// Returns the position of the `number`-th data frame, modulo 2^32, of those that left since the start or since the sender
+    /// started over.
     #[inline]
     pub const fn position_of(&self, number: u32) -> Position {
         self.next.minus((self.counters.data as u32).wrapping_sub(number))
     }
 
-    /// Lost positions whose copies have not been looked at since.
+    /// Returns how many lost positions have copies that the driver has not looked at since.
     pub const fn holes(&self) -> u32 {
         self.holes.len()
     }
@@ -144,8 +145,7 @@ impl Sender {
         self.evicted = None;
     }
 
-    /// A data frame leaves the queue: gives it its position (LG-3). The driver keeps a copy
-    /// (LG-5).
+    /// Gives its position to a data frame that leaves the queue (LG-3). The driver keeps a copy (LG-5).
     #[inline]
     pub fn stamp(&mut self) -> Position {
         if self.outstanding() == Position::WINDOW {
@@ -162,13 +162,14 @@ impl Sender {
         position
     }
 
-    /// The copy of the frame at `position` was let go for want of room (LG-34). A request for the frame marks nothing.
+    /// Takes note that the copy of the frame at `position` was freed for want of room (LG-34). A request for the frame then marks
+    /// no hole.
     #[cold]
     pub fn note_evicted(&mut self, position: Position) {
         self.evicted.get_or_insert_with(HoleSet::new).insert(position);
     }
 
-    /// The last `count` frames were numbered: the positions half a turn ahead of theirs are not those of evicted copies any more.
+    /// Forgets the evicted copies half a turn ahead of the last `count` frames, whose positions now stand for other frames.
     #[inline]
     fn forget_evicted(&mut self, count: u32) {
         if let Some(evicted) = &mut self.evicted {
@@ -179,14 +180,14 @@ impl Sender {
         }
     }
 
-    /// How many data frames may be numbered together: none while a loss is asked for, and no more than fit in the window.
+    /// Returns how many data frames may be numbered together: none while a loss is asked for, and no more than fit in the window.
     #[inline]
     pub const fn may_stamp(&self) -> u32 {
         if self.holes.is_empty() { Position::WINDOW - self.outstanding() } else { 0 }
     }
 
-    /// So many data frames left, with the positions from [`Sender::next`] on: as [`Sender::stamp`] of each, of no more than
-    /// [`Sender::may_stamp`] says (LG-3, LG-4).
+    /// Numbers `count` data frames that left, with the positions from [`Sender::next`] on. Equals [`Sender::stamp`] of each, of
+    /// no more than [`Sender::may_stamp`] (LG-3, LG-4).
     #[inline]
     pub fn stamp_many(&mut self, count: u32) {
         debug_assert!(count <= self.may_stamp(), "a frame is asked for, or a position is let go");
@@ -198,41 +199,41 @@ impl Sender {
         }
     }
 
-    /// Nothing has been heard for a whole window: the oldest position is let go, so that every
-    /// comparison stays valid (LG-33).
+    /// Gives up the oldest position after a whole window without an acknowledgement, so that every comparison stays valid
+    /// (LG-33).
     #[cold]
     fn abandon_oldest(&mut self) {
         self.leading_ack = self.leading_ack.next();
         self.counters.abandoned += 1;
     }
 
-    /// Whether the `number`-th data frame, modulo 2^32, is so old that its position has been let go.
-    /// A driver that looks at copies rarely must ask, because the position may be in use again (LG-33).
+    /// Whether the `number`-th data frame, modulo 2^32, is so old that its position has been given up. A driver that looks at
+    /// copies rarely must ask, because the position may be in use again (LG-33).
     #[inline]
     pub const fn has_abandoned(&self, number: u32) -> bool {
         let age = (self.counters.data as u32).wrapping_sub(number);
         self.counters.abandoned > 0 && age > Position::WINDOW
     }
 
-    /// Whether a dummy is due when the link has nothing better to carry (LG-18).
+    /// Whether a dummy is due when the link has no other frame to carry (LG-18).
     #[inline]
     pub const fn wants_dummy(&self) -> bool {
         self.dummies_pending > 0
     }
 
-    /// How many dummies are still to follow the last data frame.
+    /// Returns how many dummies are still to follow the last data frame.
     pub const fn dummies_due(&self) -> u8 {
         self.dummies_pending
     }
 
-    /// Takes one dummy: it carries the position that the next data frame will take (LG-12).
+    /// Takes one dummy, which carries the position that the next data frame will take (LG-12).
     pub fn poll_dummy(&mut self) -> Option<Position> {
         self.dummies_pending = self.dummies_pending.checked_sub(1)?;
         self.counters.dummies += 1;
         Some(self.next)
     }
 
-    /// Takes `count` dummies of those that are due: as [`Sender::poll_dummy`] of each.
+    /// Takes `count` dummies of those that are due. Equals [`Sender::poll_dummy`] of each.
     ///
     /// # Panics
     /// In debug builds, if fewer are due.
@@ -244,9 +245,9 @@ impl Sender {
         self.next
     }
 
-    /// So many data frames left, followed by so many dummies, all that were due, and so many acknowledgements said that all of
-    /// the frames arrived: as [`Sender::stamp`], [`Sender::poll_dummy`] and [`Sender::handle_ack`] of each, while nothing is
-    /// outstanding or asked for (LG-3, LG-4, LG-8).
+    /// Takes note of `data` data frames that left, of `dummies` dummies after them, which were all that were due, and of `acks`
+    /// acknowledgements that say that all of the frames arrived. Equals [`Sender::stamp`], [`Sender::poll_dummy`] and
+    /// [`Sender::handle_ack`] of each, while no frame is outstanding or asked for (LG-3, LG-4, LG-8).
     pub fn pass_acknowledged(&mut self, data: u32, dummies: u64, acks: u64) {
         debug_assert!(self.outstanding() == 0 && self.holes.is_empty(), "something is outstanding");
         self.next = self.next.plus(data);
@@ -258,15 +259,15 @@ impl Sender {
         self.counters.acks += acks;
     }
 
-    /// An acknowledgement arrives (LG-8).
+    /// Takes in an acknowledgement (LG-8).
     #[inline]
     pub fn handle_ack(&mut self, leading: Position) {
         self.counters.acks += 1;
         self.advance(leading);
     }
 
-    /// An acknowledgement arrives that may repeat the last one. Counts a repeated acknowledgement and returns true; otherwise
-    /// nothing has happened.
+    /// Takes in an acknowledgement that may repeat the last one. Counts a repeated acknowledgement and returns true; otherwise
+    /// nothing has changed.
     #[inline]
     pub fn handle_repeated_ack(&mut self, leading: Position) -> bool {
         let is_repeated = leading == self.leading_ack;
@@ -274,11 +275,11 @@ impl Sender {
         is_repeated
     }
 
-    /// So many acknowledgements arrive, each of which says what the one before it said, or more, and the last of them says
-    /// `leading`: as [`Sender::handle_ack`] of each (LG-8).
+    /// Takes in `count` acknowledgements, each of which acknowledges no less than the one before it. The last of them
+    /// acknowledges up to `leading`. Equals [`Sender::handle_ack`] of each (LG-8).
     ///
     /// # Panics
-    /// In debug builds, if it says less than was known, or more than was sent.
+    /// In debug builds, if `leading` lies before the last acknowledgement, or beyond the last frame sent.
     #[inline]
     pub fn pass_acks(&mut self, count: u64, leading: Position) {
         debug_assert!(leading.steps_after(self.leading_ack) <= self.outstanding(), "nobody sent {leading}");
@@ -286,8 +287,8 @@ impl Sender {
         self.leading_ack = leading;
     }
 
-    /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31); further copies of
-    /// it say nothing new, and what it asked for is sent again once (LG-46).
+    /// Takes in a loss notification (LG-8, LG-9). It is the only request for its hole (LG-31). Further copies of the notification
+    /// change nothing, and the frames of the hole are sent again once (LG-46).
     pub fn handle_notification(&mut self, notification: &Notification) {
         self.counters.notifications += 1;
         if !notification.leading.is_after(self.leading_ack) {
@@ -298,7 +299,7 @@ impl Sender {
         let marked = self.config.hole_cap.map_or(lost, |cap| lost.min(u32::from(cap)));
         self.counters.beyond_cap += u64::from(lost - marked);
         for position in (0..marked).map(|step| notification.first_lost.plus(step)) {
-            // Only what was sent and not yet acknowledged still has a copy, if that found room (LG-10).
+            // Only a frame that was sent and not yet acknowledged still has a copy, if that found room (LG-10).
             let is_outstanding = position.is_after(self.leading_ack) && self.next.is_after(position);
             if is_outstanding && self.evicted.as_ref().is_none_or(|evicted| !evicted.contains(position)) {
                 self.holes.insert(position);
@@ -307,7 +308,7 @@ impl Sender {
         self.advance(notification.leading);
     }
 
-    /// Moves the leading acknowledgement forward, never back and never past what was sent (LG-8).
+    /// Moves the leading acknowledgement forward, never back and never past the last frame sent (LG-8).
     fn advance(&mut self, leading: Position) {
         if !self.next.is_after(leading) {
             self.counters.out_of_range += 1;
@@ -316,7 +317,7 @@ impl Sender {
         }
     }
 
-    /// The driver looks at the copy of `position` (LG-6).
+    /// Decides about the copy of `position` that the driver looks at (LG-6).
     #[inline]
     pub fn inspect_copy(&mut self, position: Position) -> CopyFate {
         if position.is_after(self.leading_ack) {
@@ -329,8 +330,8 @@ impl Sender {
         CopyFate::Release
     }
 
-    /// The driver looks at the copy of the `number`-th data frame, modulo 2^32: as [`Sender::inspect_copy`], and right however many
-    /// frames have left since the last look (LG-33).
+    /// Decides about the copy of the `number`-th data frame, modulo 2^32. Equals [`Sender::inspect_copy`], and is right however
+    /// many frames have left since the last look (LG-33).
     pub fn inspect_numbered(&mut self, number: u32) -> CopyFate {
         let is_outstanding = number.wrapping_sub(self.oldest_outstanding()) <= u32::MAX / 2;
         if is_outstanding {
@@ -344,7 +345,7 @@ impl Sender {
     }
 }
 
-/// The position half a turn ahead. A mark there, or an evicted copy, must not meet the position's next use (LG-10).
+/// Returns the position half a turn ahead. A mark there, or an evicted copy, must not meet the position's next use (LG-10).
 const fn opposite(position: Position) -> Position {
     position.plus(Position::COUNT as u32 / 2)
 }
@@ -448,7 +449,7 @@ mod tests {
         assert_eq!(sender.inspect_copy(at(3)), CopyFate::Retransmit);
         sender.handle_notification(&hole(3, 9));
         assert_eq!(sender.inspect_copy(at(3)), CopyFate::Release, "one request sends once");
-        // The next hole is news, and stays so when a copy of the one before comes late.
+        // The next hole is new, and stays new when a copy of the notification before comes late.
         sender.handle_notification(&hole(14, 1));
         sender.handle_notification(&hole(3, 9));
         assert_eq!(sender.inspect_copy(at(14)), CopyFate::Retransmit);
@@ -476,7 +477,7 @@ mod tests {
         assert_eq!(sender.counters().out_of_range, 1);
     }
 
-    // LG-10, LG-31: a request for what was released leaves no mark behind.
+    // LG-10, LG-31: a request for a frame whose copy was released leaves no mark behind.
     #[test]
     fn a_late_notification_marks_nothing_that_has_left() {
         let mut sender = sender_after(9);
@@ -504,7 +505,7 @@ mod tests {
         assert_eq!((sender.leading_ack(), sender.outstanding()), (newest, 0));
     }
 
-    // LG-6, LG-33: a position comes again after 131,072 frames, and means another frame.
+    // LG-6, LG-33: a position comes again after 131,072 frames, and then stands for another frame.
     #[test]
     fn a_numbered_copy_is_told_from_a_newer_one_with_its_position() {
         let mut sender = sender_after(2);
@@ -523,7 +524,7 @@ mod tests {
         assert_eq!(sender.inspect_numbered(Position::COUNT as u32), CopyFate::Hold);
     }
 
-    // LG-10: a mark that no driver looks at is not there any more when its position comes again.
+    // LG-10: a mark that no driver looks at is gone when its position comes again.
     #[test]
     fn a_mark_is_forgotten_within_a_wrap() {
         let mut sender = sender_after(3);
@@ -535,7 +536,7 @@ mod tests {
         assert_eq!(sender.holes(), 0);
     }
 
-    // LG-10, LG-34: what cannot be sent again is not waited for, and its position may have a copy the next time.
+    // LG-10, LG-34: a frame without a copy is not waited for, and its position may have a copy the next time.
     #[test]
     fn a_request_for_a_copy_that_found_no_room_marks_nothing() {
         let mut sender = sender_after(3);

@@ -5,15 +5,15 @@ use crate::time::Duration;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of new frames while the link does not number them (LLR-17).
+/// The treatment of new frames while the link does not number them (LLR-17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameAction {
-    /// They are dropped and counted.
+    /// New frames are dropped and counted.
     Discard,
-    /// They wait.
+    /// New frames wait.
     Block,
-    /// They go without a number: the link behaves as one without protection.
+    /// New frames go without a number: the link behaves as one without protection.
     #[default]
     BestEffort,
 }
@@ -25,8 +25,8 @@ pub struct SenderConfig {
     pub outstanding_frames_max: u32,
     /// Bytes that may be outstanding (LLR-4).
     pub outstanding_bytes_max: Bytes,
-    /// Silence after which everything outstanding is replayed (LLR-12), and after which an INIT is
-    /// repeated (LLR-15). Switches set it in nanoseconds, up to 65535 (S2).
+    /// Time without an answer after which all outstanding frames are replayed (LLR-12), and after which an INIT is
+    /// repeated (LLR-15). Switches set this time in nanoseconds, up to 65535 (S2).
     pub replay_timer: Duration,
     /// Replays without progress before the link flushes: 1 to 254, or
     /// [`UNLIMITED_REPLAYS`](Self::UNLIMITED_REPLAYS) (LLR-13).
@@ -36,9 +36,9 @@ pub struct SenderConfig {
     /// How old an outstanding frame may grow before the link flushes; `None` waits for ever
     /// (LLR-14).
     pub data_age_timeout: Option<Duration>,
-    /// What becomes of new frames until the link is initialised (LLR-17).
+    /// The treatment of new frames until the link is initialised (LLR-17).
     pub init_action: FrameAction,
-    /// What becomes of new frames after a flush that ends the protection (LLR-17).
+    /// The treatment of new frames after a flush that ends the protection (LLR-17).
     pub flush_action: FrameAction,
     /// Whether the link initialises itself again after a flush (LLR-16).
     pub re_init_on_flush: bool,
@@ -50,14 +50,15 @@ impl SenderConfig {
     /// Replays without progress in all three sample links of S2. The default of S1 is one.
     pub const SAMPLE_REPLAY_COUNT: u8 = 3;
 
-    /// Tries in a row without an answer after which each waits twice as long as the one before it (LLR-12, LLR-15).
+    /// The number of tries in a row without an answer after which each wait is twice as long as the wait before
+    /// (LLR-12, LLR-15).
     pub const STEADY_TRIES: u32 = 4096;
-    /// The longest of these waits, unless the replay timer is longer.
+    /// The longest of these doubled waits, unless the replay timer is longer.
     const LONGEST_WAIT: Duration = Duration::from_ms(100);
 
-    /// What `sizing` asks for, and otherwise the defaults: three replays, no timeouts, frames go
-    /// unnumbered meanwhile, and a flush is followed by INIT. S1 has that last default at false and
-    /// S2 forces it to true.
+    /// Returns the window and the timer that `sizing` asks for, and otherwise the defaults: three replays, no
+    /// timeouts, frames go unnumbered while nothing is numbered, and a flush is followed by INIT. S1 has that last
+    /// default at false and S2 forces it to true.
     pub fn sized(sizing: &Sizing) -> Self {
         Self {
             outstanding_frames_max: sizing.frames_needed(),
@@ -77,7 +78,7 @@ impl SenderConfig {
         self.replay_count_max != Self::UNLIMITED_REPLAYS && replays >= self.replay_count_max
     }
 
-    /// How long the sender waits for an answer to the last of so many tries that had none.
+    /// Returns how long the sender waits for an answer to the last of `tries` tries without an answer.
     #[inline]
     pub(super) fn wait(&self, tries: u32) -> Duration {
         if tries <= Self::STEADY_TRIES {
@@ -95,6 +96,8 @@ impl SenderConfig {
         Duration::from_ps(self.replay_timer.as_ps().saturating_mul(times)).min(longest)
     }
 
+    /// Checks the bounds and the timers.
+    ///
     /// # Panics
     /// If a bound is out of its range, or a timer would fire without end.
     pub(super) fn check(&self) {

@@ -1,4 +1,4 @@
-//! What the two ends tell each other besides frames (LLR-6).
+//! The control sets that the two ends send each other besides frames (LLR-6).
 
 use super::Number;
 use crate::wire::llr::{ControlKind, ControlSet};
@@ -8,25 +8,25 @@ use crate::wire::llr::{ControlKind, ControlSet};
 pub struct Init {
     /// The number of the first frame to come.
     pub number: Number,
-    /// Tells this INIT from the one before.
+    /// Value that tells this INIT from the INIT before.
     pub data: u16,
 }
 
-/// A control set.
+/// A control set: a message of one end to the other, on the line beside the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Control {
-    /// Everything up to this number has arrived (LLR-9).
+    /// Every frame up to this number has arrived (LLR-9).
     Ack(Number),
-    /// Everything up to this number has arrived, and what follows it is missing (LLR-10).
+    /// Every frame up to this number has arrived, and the frame after it is missing (LLR-10).
     Nack(Number),
     /// Numbering starts (LLR-15).
     Init(Init),
-    /// The receiver is ready for that (LLR-15).
+    /// The receiver is ready for the numbers of this INIT (LLR-15).
     InitEcho(Init),
 }
 
 impl Control {
-    /// Its form on the wire.
+    /// Returns the form of the control set on the wire.
     pub const fn to_set(self) -> ControlSet {
         let (kind, number, data) = match self {
             Self::Ack(number) => (ControlKind::Ack, number, 0),
@@ -37,7 +37,7 @@ impl Control {
         ControlSet { kind, number: number.bits(), data }
     }
 
-    /// What a control set from the wire says.
+    /// Returns the meaning of a control set from the wire.
     pub const fn from_set(set: ControlSet) -> Self {
         let number = Number::new(set.number);
         let init = Init { number, data: set.data };

@@ -1,4 +1,4 @@
-//! Events at the two ends, by the names of S1 where it has one (LLR-19).
+//! Events at the two ends of a direction, by the names of S1 where S1 has one (LLR-19).
 
 /// Events at the sending end of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub struct SenderCounters {
     pub rx_ack_nack_seq_error: u64,
     /// New frames sent with a number.
     pub tx_ok: u64,
-    /// Those of them that were poisoned upstream.
+    /// New frames sent with a number that were poisoned upstream.
     pub tx_poisoned: u64,
     /// New frames dropped because the action for the state says so.
     pub tx_discard: u64,
     /// Replays begun.
     pub tx_replay: u64,
-    /// Frames sent again in them (ours).
+    /// Frames sent again in replays (ours).
     pub replayed_frames: u64,
     /// Replays that the timer began (ours).
     pub timer_replays: u64,
@@ -50,11 +50,11 @@ pub struct ReceiverCounters {
     pub rx_poisoned: u64,
     /// Numbered frames whose check sequence was wrong.
     pub rx_bad: u64,
-    /// Right ones with the expected number; they are forwarded.
+    /// Right frames with the expected number; they are forwarded.
     pub rx_expected_seq_good: u64,
-    /// Poisoned ones with the expected number; they are forwarded as they are.
+    /// Poisoned frames with the expected number; they are forwarded as they are.
     pub rx_expected_seq_poisoned: u64,
-    /// Wrong ones with the expected number.
+    /// Wrong frames with the expected number.
     pub rx_expected_seq_bad: u64,
     /// Frames with a number beyond the expected one.
     pub rx_missing_seq: u64,

@@ -7,11 +7,11 @@
 //!              +------- [Outlet] <--------+
 //! ```
 //!
-//! The protocol stands as numbered rules in `docs/protocols/llr.md`; code and tests cite them as
-//! `LLR-n`. The engine counts frames and their bytes and never sees them: its driver keeps the
-//! frames that are outstanding, sends what [`Sender::poll_transmit`] says, and carries what
-//! [`Outlet::poll_control`] says, as control ordered sets or as frames of its own. The simulated link is one
-//! driver; [`LlrLine`](crate::guard::LlrLine) is the other, for guards on a live link.
+//! The protocol stands as numbered rules in `docs/protocols/llr.md`; code and tests cite them as `LLR-n`.
+//! The engine counts frames and their bytes and never sees the frames. Its driver keeps the outstanding
+//! frames and sends the frames that [`Sender::poll_transmit`] returns. The driver also carries the control
+//! sets that [`Outlet::poll_control`] returns, as control ordered sets or as frames of its own. The
+//! simulated link is one driver; [`LlrLine`](crate::guard::LlrLine) is the other, for guards on a live link.
 
 mod config;
 mod control;

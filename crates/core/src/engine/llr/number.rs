@@ -13,48 +13,48 @@ const UNUSED_BITS: u32 = u32::BITS - SPACE.trailing_zeros();
 pub struct Number(u32);
 
 impl Number {
-    /// Where a freshly initialised port starts.
+    /// The number of the first frame of a freshly initialised port.
     pub const ZERO: Self = Self(0);
-    /// How many numbers there are.
+    /// The number of frame numbers.
     pub const COUNT: u32 = SPACE;
     /// The most frames that may be outstanding, half of the numbers (LLR-2).
     pub const WINDOW: u32 = SPACE / 2;
 
-    /// The number whose low 20 bits these are.
+    /// Returns the number with these low 20 bits.
     pub const fn new(bits: u32) -> Self {
         Self(bits & MASK)
     }
 
-    /// The 20 bits that a frame carries.
+    /// Returns the 20 bits that a frame carries.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The number `steps` further on.
+    /// Returns the number `steps` further on.
     #[must_use]
     pub const fn plus(self, steps: u32) -> Self {
         Self(self.0.wrapping_add(steps) & MASK)
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// The previous number.
+    /// Returns the previous number.
     #[must_use]
     pub const fn previous(self) -> Self {
         self.plus(MASK)
     }
 
-    /// How many steps lead from `other` forward to `self`, below [`Number::COUNT`].
+    /// Returns how many steps lead from `other` forward to `self`, below [`Number::COUNT`].
     pub const fn steps_after(self, other: Self) -> u32 {
         self.0.wrapping_sub(other.0) & MASK
     }
 
-    /// How many frames `self` lies ahead of `other`; negative when behind. Exact from -2^19 to
-    /// 2^19 - 1, which is what a window of 2^19 needs (LLR-2).
+    /// Returns how many frames `self` lies ahead of `other`; negative when behind. Exact from -2^19
+    /// to 2^19 - 1, the range that a window of 2^19 needs (LLR-2).
     pub const fn ahead_of(self, other: Self) -> i32 {
         // Shifting the 20 bits to the top and back extends their sign.
         ((self.0.wrapping_sub(other.0) << UNUSED_BITS) as i32) >> UNUSED_BITS

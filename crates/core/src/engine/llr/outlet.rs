@@ -1,16 +1,17 @@
-//! Where the control sets of one direction leave: the most urgent first, and not too close together.
+//! The outlet for the control sets of one end: the most urgent leaves first, and control sets keep a
+//! distance.
 
 use super::{Control, Receiver, Sender};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 use core::ops::RangeInclusive;
 
-/// Distances between two control sets that can be set, in bytes (S2).
+/// The distances between two control sets that can be set, in bytes (S2).
 pub const SPACING_BYTES: RangeInclusive<u64> = 400..=16_384;
-/// The default distance (S2).
+/// The default distance between two control sets (S2).
 pub const SPACING_DEFAULT: Bytes = Bytes(2_048);
 
-/// How long a distance of `spacing` lasts at `rate` (LLR-7).
+/// Returns how long a distance of `spacing` lasts at `rate` (LLR-7).
 ///
 /// # Panics
 /// If the distance is not in [`SPACING_BYTES`].
@@ -19,11 +20,11 @@ pub fn spacing_time(spacing: Bytes, rate: BitRate) -> Duration {
     spacing / rate
 }
 
-/// The outlet of the control sets that one end sends: those of its own sender and those of its
+/// The outlet for the control sets that one end sends: those of its own sender and those of its
 /// receiver, which serves the other direction (LLR-8).
 ///
-/// The driver calls [`poll_control`](Self::poll_control) after everything that happens to either,
-/// and when [`poll_timeout`](Self::poll_timeout) has come.
+/// The driver calls [`poll_control`](Self::poll_control) after every call that changes the sender or
+/// the receiver, and when [`poll_timeout`](Self::poll_timeout) has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlet {
     spacing: Duration,
@@ -31,8 +32,8 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// An outlet that leaves `spacing` from the start of a control set to the start of the next
-    /// (LLR-7).
+    /// Returns an outlet that leaves `spacing` from the start of a control set to the start of the
+    /// next (LLR-7).
     pub const fn new(spacing: Duration) -> Self {
         Self { spacing, ready: Instant::ZERO }
     }
@@ -49,14 +50,15 @@ impl Outlet {
         if now < self.ready {
             return None;
         }
-        // The most urgent first: INIT, then what the receiver has to say (LLR-8).
+        // The most urgent control set leaves first: INIT, then a control set of the receiver
+        // (LLR-8).
         let init = sender.and_then(|sender| sender.poll_init(now));
         let control = init.or_else(|| receiver.and_then(|receiver| receiver.poll_control(now)))?;
         self.ready = now + self.spacing;
         Some(control)
     }
 
-    /// When a control set that waits may leave; [`Instant::NEVER`] when none waits.
+    /// Returns when a waiting control set may leave; [`Instant::NEVER`] when none waits.
     #[inline]
     pub fn poll_timeout(&self, sender: Option<&Sender>, receiver: Option<&Receiver>) -> Instant {
         let waits = sender.is_some_and(Sender::wants_init) || receiver.is_some_and(Receiver::wants_control);
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// What leaves an outlet whenever something waits, with the time.
+    /// Returns the control sets that leave an outlet as soon as they may, each with its time.
     fn drain(outlet: &mut Outlet, sender: &mut Sender, receiver: &mut Receiver) -> Vec<(Instant, Control)> {
         let mut sets = Vec::new();
         loop {

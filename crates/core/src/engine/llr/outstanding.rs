@@ -1,4 +1,5 @@
-//! What has been sent with a number and is not acknowledged: sizes and times, not the frames.
+//! The frames that have been sent with a number and are not acknowledged: their sizes and times, not
+//! the frames.
 
 use super::{Number, SenderConfig};
 use crate::time::Instant;
@@ -9,7 +10,7 @@ use alloc::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     bytes: Bytes,
-    /// When it was sent first.
+    /// When the frame was first sent.
     at: Instant,
 }
 
@@ -24,7 +25,8 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    /// None, in room for as many as there may be, so that nothing is allocated later.
+    /// Returns an empty set with room for all frames that may be outstanding, so that nothing is
+    /// allocated later.
     pub(super) fn new(config: &SenderConfig) -> Self {
         let frames_max = config.outstanding_frames_max as usize;
         Self {
@@ -36,13 +38,14 @@ impl Outstanding {
         }
     }
 
-    /// The number of the oldest, or of the next frame when there is none.
+    /// Returns the number of the oldest outstanding frame, or of the next frame when none is
+    /// outstanding.
     #[inline]
     pub(super) const fn oldest(&self) -> Number {
         self.oldest
     }
 
-    /// The number that the next frame will take.
+    /// Returns the number that the next frame will take.
     #[inline]
     pub(super) fn next(&self) -> Number {
         self.oldest.plus(self.len())
@@ -62,21 +65,21 @@ impl Outstanding {
         self.bytes
     }
 
-    /// When the oldest was sent.
+    /// Returns when the oldest outstanding frame was first sent.
     #[inline]
     pub(super) fn since(&self) -> Option<Instant> {
         self.frames.front().map(|sent| sent.at)
     }
 
-    /// Whether a frame of `bytes` may be sent. One that exceeds the bound by itself goes alone,
-    /// because otherwise it would stop the link for good.
+    /// Whether a frame of `bytes` may be sent. A frame that exceeds the bound by itself is sent
+    /// alone, because otherwise it would stop the link for good.
     #[inline]
     pub(super) fn has_room(&self, bytes: Bytes) -> bool {
         let fits = self.frames.len() < self.frames_max && self.bytes + bytes <= self.bytes_max;
         fits || self.is_empty()
     }
 
-    /// A frame is sent: its number.
+    /// Adds a frame that is sent. Returns its number.
     #[inline]
     pub(super) fn push(&mut self, at: Instant, bytes: Bytes) -> Number {
         let number = self.next();
@@ -85,8 +88,9 @@ impl Outstanding {
         number
     }
 
-    /// Everything up to and including `last_good` has arrived: how many frames that frees, or `None`
-    /// when `last_good` is neither outstanding nor the frame before (LLR-9).
+    /// Removes all frames up to and including `last_good`, which have arrived. Returns how many
+    /// frames that frees, or `None` when `last_good` is neither outstanding nor the frame before
+    /// (LLR-9).
     #[inline]
     pub(super) fn release(&mut self, last_good: Number) -> Option<u32> {
         let freed = last_good.next().steps_after(self.oldest);
@@ -100,7 +104,8 @@ impl Outstanding {
         Some(freed)
     }
 
-    /// Forgets all, and goes on at `next`: how many there were.
+    /// Forgets all outstanding frames, and goes on at `next`. Returns how many frames were
+    /// forgotten.
     pub(super) fn restart(&mut self, next: Number) -> u32 {
         let forgotten = self.len();
         self.frames.clear();

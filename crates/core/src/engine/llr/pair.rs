@@ -1,4 +1,4 @@
-//! A sender and a receiver on a link that loses what it likes: what holds in every case.
+//! Tests of a sender and a receiver on a link that loses frames and control sets at random.
 
 use super::receiver::tests::answer;
 use super::tests::{FRAME, config, control, number};
@@ -7,7 +7,7 @@ use crate::time::{Duration, Instant};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// One step of a link that loses what `lost` says, and reverses nothing.
+/// A link between a sender and a receiver that loses frames and control sets at its caller's choice, and reorders none.
 struct Link {
     sender: Sender,
     receiver: Receiver,
@@ -18,7 +18,7 @@ struct Link {
 }
 
 impl Link {
-    /// The line carries one frame, or the timer ends; then one control set goes each way.
+    /// Lets the line carry one frame, or the timer end. Then one control set goes each way.
     fn step(&mut self, lost: [bool; 3], bad: bool) {
         self.now += Duration::from_us(1);
         let waiting = FRAME;
@@ -61,8 +61,8 @@ impl Link {
 }
 
 proptest! {
-    /// Whatever is lost, nothing is reordered or doubled, and the driver is told to free exactly
-    /// what it keeps.
+    /// Whichever frames are lost, none is reordered or doubled, and the driver is told to free
+    /// exactly the frames that it keeps.
     // LLR-5, LLR-11, LLR-15, LLR-16
     #[test]
     fn order_is_kept_whatever_is_lost(

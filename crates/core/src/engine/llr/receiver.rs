@@ -1,46 +1,47 @@
-//! The receiving end: lets through what is in order, and asks for the rest once (LLR-5, LLR-9, LLR-10).
+//! The receiving end: forwards frames in order, and asks once for a missing frame (LLR-5, LLR-9,
+//! LLR-10).
 
 use super::{Control, Init, Number, ReceiverCounters};
 use crate::time::Instant;
 
-/// What the receiver is about; the transitions stand in `docs/protocols/llr.md`.
+/// The state of the receiver; the transitions stand in `docs/protocols/llr.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverState {
-    /// No INIT has come: it knows no number.
+    /// No INIT has come: the receiver knows no number.
     Off,
     /// Frames come in order and are acknowledged (LLR-9).
     SendAcks,
-    /// One is missing, and the NACK waits for the outlet (LLR-10).
+    /// A frame is missing, and the NACK waits for the outlet (LLR-10).
     SendNack,
-    /// The NACK has been sent, and the missing frame is awaited in silence (LLR-10).
+    /// The NACK has been sent, and the receiver awaits the missing frame without a further control set
+    /// (LLR-10).
     NackSent,
 }
 
-/// In what condition a frame arrived.
+/// The condition in which a frame arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Whole.
+    /// Arrived whole.
     Good,
-    /// Marked as broken by a switch before the link: sending it again would not mend it (LLR-5).
+    /// Marked as corrupted by a switch before the link: sending the frame again would not repair it
+    /// (LLR-5).
     Poisoned,
-    /// Broken on the link.
+    /// Corrupted on the link.
     Bad,
 }
 
-/// What becomes of a frame.
+/// The decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// The frame is forwarded.
     Forward,
-    /// It is dropped; if it is wanted, it will come again.
+    /// The frame is dropped; if it is needed, the sender replays it.
     Discard,
 }
 
 /// The receiving engine of one direction.
-///
-/// The driver calls [`handle_frame`](Self::handle_frame) and
-/// [`handle_control`](Self::handle_control) in the order of arrival, and after either asks the
-/// [`Outlet`](super::Outlet) for a control set.
+/// The driver calls [`handle_frame`](Self::handle_frame) and [`handle_control`](Self::handle_control) in
+/// the order of arrival, and after either asks the [`Outlet`](super::Outlet) for a control set.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     state: ReceiverState,
@@ -53,7 +54,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that is off.
+    /// Returns a receiver that is off.
     pub fn new() -> Self {
         Self {
             state: ReceiverState::Off,
@@ -65,33 +66,33 @@ impl Receiver {
         }
     }
 
-    /// A receiver that took INIT(`init`) before the run began.
+    /// Returns a receiver that took INIT(`init`) before the run began.
     pub fn established(init: Init) -> Self {
         Self { state: ReceiverState::SendAcks, expected: init.number, init, ..Self::new() }
     }
 
-    /// What it is about.
+    /// Returns the state of the receiver.
     pub const fn state(&self) -> ReceiverState {
         self.state
     }
 
-    /// The number that it lets through next.
+    /// Returns the number of the frame to be forwarded next.
     pub const fn expected(&self) -> Number {
         self.expected
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the receiver.
     pub const fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// Forgets everything but its counters, as after a restart: off until the next INIT.
+    /// Forgets all state but the counters, as after a restart: off until the next INIT.
     pub fn stop(&mut self, _now: Instant) {
         *self = Self { counters: self.counters, ..Self::new() };
     }
 
-    /// A frame arrives, with its number if it has one. A driver that cannot see broken frames leaves
-    /// them out, and the gap tells (LLR-10).
+    /// Decides about an arriving frame, with its number if it has one. A driver that cannot see
+    /// corrupted frames leaves them out, and the gap in the numbers shows the loss (LLR-10).
     #[inline]
     pub fn handle_frame(&mut self, _now: Instant, number: Option<Number>, condition: Condition) -> Verdict {
         let Some(number) = number else {
@@ -126,7 +127,7 @@ impl Receiver {
         Verdict::Forward
     }
 
-    /// A control set arrives. Those for the sender of the other direction are not looked at.
+    /// Takes in a control set. Control sets for the sender of the other direction are ignored.
     pub fn handle_control(&mut self, _now: Instant, control: Control) {
         let Control::Init(init) = control else { return };
         self.counters.rx_init += 1;
@@ -144,8 +145,9 @@ impl Receiver {
         matches!(self.state, ReceiverState::SendNack) || self.echo.is_some() || self.wants_ack
     }
 
-    /// Takes the most urgent control set that waits: frames wait for a NACK, they go unprotected until
-    /// an echo comes, and what an ACK says the next one says too (LLR-8).
+    /// Takes the most urgent control set that waits. A NACK is first, because frames wait for it. An
+    /// echo is next, because frames go unprotected until it comes. An ACK is last, because the next ACK
+    /// repeats its content (LLR-8).
     #[inline]
     pub(super) fn poll_control(&mut self, _now: Instant) -> Option<Control> {
         let last_good = self.expected.previous();
@@ -165,13 +167,15 @@ impl Receiver {
         Some(Control::Ack(last_good))
     }
 
-    /// A frame that the sender did not number goes on as it comes (LLR-17).
+    /// Decides about a frame that the sender did not number: it is forwarded unless it is corrupted
+    /// (LLR-17).
     fn handle_unnumbered(&mut self, condition: Condition) -> Verdict {
         self.counters.unnumbered += 1;
         if condition == Condition::Bad { Verdict::Discard } else { Verdict::Forward }
     }
 
-    /// Beyond the expected number something is missing. Before it an ACK was lost, and is given again.
+    /// Drops a frame with another number than the expected one. A number beyond it shows a missing
+    /// frame. A number before it shows that an ACK was lost, and the ACK is sent again.
     #[cold]
     fn handle_out_of_sequence(&mut self, number: Number) -> Verdict {
         if number.ahead_of(self.expected) > 0 {
@@ -184,7 +188,8 @@ impl Receiver {
         Verdict::Discard
     }
 
-    /// The first error asks; from then on the receiver is silent until the missing frame comes (LLR-10).
+    /// Asks for the missing frame at the first error. The receiver is then silent until that frame comes
+    /// (LLR-10).
     fn ask(&mut self) {
         if self.state == ReceiverState::SendAcks {
             self.state = ReceiverState::SendNack;

@@ -1,6 +1,6 @@
 //! The counters of link-level retry in the words of the report, by the names of S1 (LLR-19).
 //!
-//! Left out are poisoned frames, which nobody sends.
+//! Left out are the counters of poisoned frames, which nobody sends.
 
 use super::{Number, Receiver, ReceiverCounters, ReceiverState, Sender, SenderCounters, SenderState};
 use crate::engine::report::Counter;
@@ -17,13 +17,13 @@ pub const GROUP: &str = "llr";
 pub struct SendingState {
     /// The engine's counters.
     pub counters: SenderCounters,
-    /// What the engine is about.
+    /// The state of the sending engine.
     pub state: SenderState,
     /// The number that the next frame takes.
     pub next: Number,
     /// Frames sent and not acknowledged.
     pub outstanding: u32,
-    /// Their bytes.
+    /// Bytes of the outstanding frames.
     pub held: Bytes,
     /// The most bytes ever outstanding.
     pub most_held: Bytes,
@@ -31,12 +31,12 @@ pub struct SendingState {
     pub window: Bytes,
     /// The replay timer in force.
     pub timer: Duration,
-    /// Whether the timer was too short and has been raised, where that can be.
+    /// Whether the timer was too short and has been raised; `None` where a timer is never raised.
     pub is_raised: Option<bool>,
 }
 
 impl SendingState {
-    /// What the engine knows of itself, on a link whose sizes are the engine's own.
+    /// Returns the figures that the engine knows, on a link whose sizes are the engine's own.
     pub fn of(engine: &Sender, most_held: Bytes) -> Self {
         Self {
             counters: *engine.counters(),
@@ -51,7 +51,7 @@ impl SendingState {
         }
     }
 
-    /// The sending end in the words of the report.
+    /// Returns the counters of the sending end in the words of the report.
     pub fn counters(&self) -> Vec<Counter> {
         let engine = &self.counters;
         let mut counters = vec![
@@ -112,18 +112,18 @@ impl SendingState {
 pub struct ReceivingState {
     /// The engine's counters.
     pub counters: ReceiverCounters,
-    /// What the engine is about.
+    /// The state of the receiving engine.
     pub state: ReceiverState,
-    /// The number that is let through next.
+    /// The number of the frame to be forwarded next.
     pub expected: Number,
-    /// INITs older than the one in force, where they can come.
+    /// INITs older than the INIT in force, where such INITs can come.
     pub stale_inits: Option<u64>,
-    /// Frames with a wrong check sequence, where they are seen.
+    /// Frames with a wrong check sequence, where the receiving end sees them.
     pub bad: Option<u64>,
 }
 
 impl ReceivingState {
-    /// What the engine knows of itself.
+    /// Returns the figures that the engine knows.
     pub fn of(engine: &Receiver) -> Self {
         Self {
             counters: *engine.counters(),
@@ -134,7 +134,7 @@ impl ReceivingState {
         }
     }
 
-    /// The receiving end in the words of the report.
+    /// Returns the counters of the receiving end in the words of the report.
     pub fn counters(&self) -> Vec<Counter> {
         let engine = &self.counters;
         let mut counters = vec![

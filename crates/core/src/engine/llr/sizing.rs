@@ -1,4 +1,4 @@
-//! How much a protected link must keep, and how long it waits: the first-order model (LLR-20).
+//! The window of a protected link, and its replay timer: the first-order model (LLR-20).
 //!
 //! Not modelled: frames of mixed sizes, and control sets that are lost.
 
@@ -6,21 +6,21 @@ use super::Number;
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// Picoseconds that light takes for a metre of fibre; a group index of 1.5.
+/// The time that light takes for a metre of fibre, in picoseconds; a group index of 1.5.
 pub const PS_PER_METRE: u64 = 5_000;
-/// One way through the transmit and the receive pipeline of a switch. *Calibrated* on the three
-/// sample links of S2: with it the model gives their bytes within 6 % (LLR-20).
+/// The time of one way through the transmit and the receive pipeline of a switch. *Calibrated* on the three sample
+/// links of S2: with it the model gives their bytes within 6 % (LLR-20).
 pub const SAMPLE_PIPELINE: Duration = Duration::from_ns(460);
-/// Bytes of a frame in those samples: 31184 B / 61, 67760 B / 133 and 135000 B / 264 frames.
+/// The bytes of a frame in the samples of S2: 31184 B / 61, 67760 B / 133 and 135000 B / 264 frames.
 pub const SAMPLE_FRAME: Bytes = Bytes(511);
-/// Loops in the replay timer. *Calibrated* on the same samples: with it the model gives their 5, 5.5
-/// and 5 us within 13 % (LLR-20).
+/// The number of loops in the replay timer. *Calibrated* on the samples of S2: with it the model gives their 5, 5.5 and
+/// 5 us within 13 % (LLR-20).
 pub const TIMER_LOOPS: u64 = 4;
-/// Frames that count whole besides the loop: one is judged at its last bit only, and one is in
+/// The number of frames that count whole besides the loop: one frame is judged at its last bit only, and one is in
 /// service when the answer comes.
 const WHOLE_FRAMES: u64 = 2;
 
-/// One way over `metres` of fibre.
+/// Returns the time of one way over `metres` of fibre.
 pub const fn propagation(metres: u64) -> Duration {
     Duration::from_ps(metres * PS_PER_METRE)
 }
@@ -32,47 +32,47 @@ pub struct Sizing {
     pub rate: BitRate,
     /// Line rate of the way back, which the control sets take.
     pub rate_back: BitRate,
-    /// One way over the cable.
+    /// The time of one way over the cable.
     pub propagation: Duration,
-    /// One way through both ends: from the sender's dequeue to the receiver's decision, without the
-    /// cable and without serialisation.
+    /// The time of one way through both ends: from the sender's dequeue to the receiver's decision, without the cable
+    /// and without serialisation.
     pub pipeline: Duration,
-    /// A frame with everything that it takes on the line.
+    /// A frame with all bytes that it takes on the line.
     pub frame: Bytes,
     /// Distance between two control sets.
     pub spacing: Bytes,
 }
 
 impl Sizing {
-    /// The loop: there and back, and the longest wait for the outlet (LLR-20).
+    /// Returns the time of the loop: there and back, and the longest wait for the outlet (LLR-20).
     pub fn loop_time(&self) -> Duration {
         (self.propagation + self.pipeline) * 2 + self.spacing / self.rate_back
     }
 
-    /// Bytes that may be outstanding if the link shall never wait: what the line carries in a loop and
-    /// until the next ACK, and two frames (LLR-20).
+    /// Returns the bytes that may be outstanding if the link shall never wait: the bytes that the line carries in a
+    /// loop and until the next ACK, and two frames (LLR-20).
     pub fn bytes_needed(&self) -> Bytes {
         self.rate * self.loop_time() + self.carried_between_acks() + self.frame * WHOLE_FRAMES
     }
 
-    /// What the line carries from one ACK to the next.
+    /// Returns the bytes that the line carries from one ACK to the next.
     fn carried_between_acks(&self) -> Bytes {
         let carried = u128::from(self.spacing.0) * u128::from(self.rate.as_bps());
         Bytes(carried.div_ceil(u128::from(self.rate_back.as_bps())) as u64)
     }
 
-    /// Full frames that may be outstanding if the link shall never wait (LLR-20).
+    /// Returns the full frames that may be outstanding if the link shall never wait (LLR-20).
     pub fn frames_needed(&self) -> u32 {
         self.frames_of(self.frame)
     }
 
-    /// The window in frames of another size, at least one and within the window.
+    /// Returns the window in frames of another size, at least one and at most [`Number::WINDOW`].
     pub fn frames_of(&self, frame: Bytes) -> u32 {
         let frames = self.bytes_needed().0.div_ceil(frame.0.max(1));
         frames.clamp(1, u64::from(Number::WINDOW)) as u32
     }
 
-    /// The replay timer: four loops, each with the two frames that are always part of it (LLR-20).
+    /// Returns the replay timer: four loops, each with the two frames that are always part of it (LLR-20).
     pub fn replay_timer(&self) -> Duration {
         (self.loop_time() + self.frame * WHOLE_FRAMES / self.rate) * TIMER_LOOPS
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(figures, [(105, 58, 29_368, 437), (136, 140, 71_118, 553), (134, 269, 137_118, 540)]);
     }
 
-    // LLR-20: at 200G the line carries 2048 B from ACK to ACK on a way back as fast, and a hundred times as many at 2G.
+    // LLR-20: at 200G the line carries 2048 B from ACK to ACK on a way back at 200G, and a hundred times 2048 B at 2G.
     #[test]
     fn a_slower_way_back_is_part_of_the_loop() {
         let even = sample(200, 5);

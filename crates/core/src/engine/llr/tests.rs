@@ -17,7 +17,7 @@ pub(super) fn number(bits: u32) -> Number {
     Number::new(bits)
 }
 
-/// Eight frames, and the defaults: three replays, then INIT.
+/// Returns parameters with a window of eight frames, and the defaults: three replays, then INIT.
 pub(super) fn config() -> SenderConfig {
     SenderConfig {
         outstanding_frames_max: 8,
@@ -32,7 +32,7 @@ pub(super) fn config() -> SenderConfig {
     }
 }
 
-/// A sender after `frames` new frames, one each microsecond.
+/// Returns a sender after `frames` new frames, one each microsecond.
 fn sender_after(frames: u64, config: SenderConfig) -> Sender {
     let mut sender = Sender::established(config, Init::default());
     for frame in 0..frames {
@@ -41,7 +41,8 @@ fn sender_after(frames: u64, config: SenderConfig) -> Sender {
     sender
 }
 
-/// What the sender sends at `now` until it would take a new frame.
+/// Returns the numbers of the frames that the sender replays at `now`, until it would take a new
+/// frame.
 fn replayed(sender: &mut Sender, now: Instant) -> Vec<u32> {
     let next = |sender: &mut Sender| match sender.poll_transmit(now, None) {
         Some(Transmit::Replay(number)) => Some(number.bits()),
@@ -209,7 +210,8 @@ fn init_is_repeated_until_its_own_echo_comes() {
     assert!(sender.poll_timeout().is_never());
 }
 
-/// How long the sender waits after the last of `tries` INITs, or replays, in a row without an answer.
+/// Returns how long the sender waits after the last of `tries` INITs, or replays, in a row without an
+/// answer.
 fn wait_after(sender: &mut Sender, tries: u32) -> Duration {
     let mut now = Instant::ZERO;
     for attempt in 0..tries {
@@ -235,7 +237,7 @@ fn a_sender_that_hears_nothing_for_long_tries_less_and_less_often() {
         sender.start(us(0), Init { number: number(0), data: 1 });
         sender
     };
-    // The first turn of a frame is no replay.
+    // The first transmission of a frame is no replay.
     for (sender, more) in [(&starting as &dyn Fn() -> Sender, 0), (&|| sender_after(1, unlimited()), 1)] {
         for (tries, wait) in [(1, TIMER), (4096, TIMER), (4097, TIMER * 2), (4099, TIMER * 8)] {
             assert_eq!(wait_after(&mut sender(), tries + more), wait, "{tries} tries");

@@ -1,30 +1,31 @@
-//! Thresholds of the monitor, and which of them make no sense.
+//! Thresholds of the monitor, and the errors of thresholds that cannot work together.
 
 use crate::engine::linkguardian::DEFAULT_TARGET_LOSS;
 use crate::time::Duration;
 use thiserror::Error;
 
-/// When to protect a link, and how much evidence that takes. A poll's period is the caller's.
+/// The loss rates at which a link is protected, and the evidence that a decision takes. The caller
+/// chooses the period of its polls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MonitorConfig {
-    /// Frames that the decision to do less looks back on.
+    /// Frames that the decision to send fewer copies, or to protect no longer, looks back on.
     pub window_frames: u64,
     /// A link that loses at least this fraction of its frames is to be protected.
     pub on_loss: f64,
     /// A link that loses less than this fraction needs no protection any more.
     pub off_loss: f64,
-    /// Below this loss rate one copy is sent, whatever the target asks for.
+    /// Loss rate below which one copy is sent, even if the target asks for more.
     pub many_copies_loss: f64,
     /// The effective loss rate that copies are to reach.
     pub target_loss: f64,
-    /// How sure a decision must be: the chance that none is taken at a threshold itself.
+    /// The certainty that a decision needs: the chance that none is taken at a threshold itself.
     pub confidence: f64,
-    /// Least time from one change to another that does less.
+    /// Least time from one change to another that lowers the copies or ends the protection.
     pub hold: Duration,
 }
 
 impl Default for MonitorConfig {
-    /// The published thresholds (on from 1e-8, target 1e-8). The window is ten times the published
+    /// Returns the published thresholds (on from 1e-8, target 1e-8). The window is ten times the published
     /// one, so that a window without loss is evidence enough to switch off.
     fn default() -> Self {
         Self {
@@ -39,10 +40,10 @@ impl Default for MonitorConfig {
     }
 }
 
-/// Thresholds that cannot work together: what is wrong, and the mend.
+/// Thresholds that cannot work together: the error, and its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum MonitorError {
-    /// A confidence that no evidence reaches, or that none is needed for.
+    /// A confidence that no evidence reaches, or for which no evidence is needed.
     #[error("confidence {0} is out of range: write a number above 0.5 and below 1")]
     Confidence(f64),
     /// A threshold that is no loss rate.
@@ -50,7 +51,7 @@ pub enum MonitorError {
     NotALossRate {
         /// The threshold's name.
         name: &'static str,
-        /// The number.
+        /// The number given for the threshold.
         value: f64,
     },
     /// No room between switching on and off.
@@ -66,11 +67,11 @@ pub enum MonitorError {
         "a window of {window_frames} frames can never show a loss below {off_loss:e}: use {needed} or more"
     )]
     WindowTooShort {
-        /// The window.
+        /// Length of the window, in frames.
         window_frames: u64,
         /// Threshold for switching off.
         off_loss: f64,
-        /// The shortest window that can.
+        /// The shortest window that can show such a loss.
         needed: u64,
     },
 }
@@ -106,7 +107,7 @@ impl MonitorConfig {
         Ok(())
     }
 
-    /// The chance of a wrong decision at a threshold itself.
+    /// Returns the chance of a wrong decision at a threshold itself.
     pub(super) const fn alpha(&self) -> f64 {
         1.0 - self.confidence
     }

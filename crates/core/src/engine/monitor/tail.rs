@@ -1,28 +1,28 @@
-//! Tails of the Poisson distribution, exact up to rounding: what turns counts into evidence.
+//! Tails of the Poisson distribution, exact up to rounding: the evidence in counts of lost frames.
 //!
 //! The chance of at least k events where x are expected is the regularised lower incomplete gamma
 //! function P(k, x); the chance of at most k is its complement Q(k + 1, x) (NIST DLMF 8.4.10).
 //! Lost frames are binomial, and for the rates in question the Poisson tail lies above the binomial
 //! one on either side of the mean: tests built on it err toward waiting.
 
-/// More terms than any series here needs: they grow with the root of the count.
+/// More terms than any series here needs: the number of terms grows with the root of the count.
 const MOST_TERMS: u32 = 10_000_000;
-/// Terms below this fraction of the sum no longer matter.
+/// The fraction of the sum below which a further term is left out.
 const PRECISION: f64 = 1e-15;
-/// Stands for a zero denominator in the continued fraction.
+/// The number that replaces a zero denominator in the continued fraction.
 const TINY: f64 = 1e-300;
 
-/// The chance of at least `count` events where `mean` are expected.
+/// Returns the chance of at least `count` events where `mean` are expected.
 pub(super) fn at_least(count: u64, mean: f64) -> f64 {
     if count == 0 { 1.0 } else { lower_gamma(count as f64, mean) }
 }
 
-/// The chance of at most `count` events where `mean` are expected.
+/// Returns the chance of at most `count` events where `mean` are expected.
 pub(super) fn at_most(count: u64, mean: f64) -> f64 {
     1.0 - lower_gamma(count as f64 + 1.0, mean)
 }
 
-/// The regularised lower incomplete gamma function P(a, x).
+/// Returns the regularised lower incomplete gamma function P(a, x).
 fn lower_gamma(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -32,7 +32,7 @@ fn lower_gamma(a: f64, x: f64) -> f64 {
     if x < a + 1.0 { scale * series(a, x) } else { 1.0 - scale * fraction(a, x) }
 }
 
-/// Sum of x^n / (a (a + 1) ... (a + n)), DLMF 8.11.4.
+/// Returns the sum of x^n / (a (a + 1) ... (a + n)), DLMF 8.11.4.
 fn series(a: f64, x: f64) -> f64 {
     let mut term = 1.0 / a;
     let mut sum = term;
@@ -46,7 +46,7 @@ fn series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// The continued fraction of the upper function, DLMF 8.9.2, by Lentz's method.
+/// Returns the continued fraction of the upper function, DLMF 8.9.2, by Lentz's method.
 fn fraction(a: f64, x: f64) -> f64 {
     let mut b = x + 1.0 - a;
     let mut c = 1.0 / TINY;
@@ -79,7 +79,7 @@ mod tests {
         assert!((value - expected).abs() <= 1e-12 + 1e-9 * expected, "{value} is not {expected}");
     }
 
-    /// The direct sum of e^-m m^k / k! over `counts`.
+    /// Returns the direct sum of e^-m m^k / k! over `counts`.
     fn summed(counts: core::ops::RangeInclusive<u64>, mean: f64) -> f64 {
         counts.map(|k| libm::exp(k as f64 * libm::log(mean) - mean - libm::lgamma(k as f64 + 1.0))).sum()
     }

@@ -21,7 +21,7 @@ impl Link {
         link
     }
 
-    /// A second passes in which `frames` come in, `lost` of them corrupted.
+    /// Polls after a second in which `frames` frames arrive, `lost` of them corrupted.
     fn poll(&mut self, frames: u64, lost: u64) -> Option<Decision> {
         self.now += Duration::from_secs(1);
         self.ok += frames - lost;
@@ -30,7 +30,7 @@ impl Link {
     }
 }
 
-/// Thresholds with round numbers: on from 1e-4, off below 1e-5.
+/// Returns thresholds with round numbers: on from 1e-4, off below 1e-5.
 fn config() -> MonitorConfig {
     MonitorConfig {
         window_frames: 1_000_000,
@@ -57,7 +57,7 @@ fn protection_starts_when_the_loss_is_surely_above_the_threshold() {
 #[test]
 fn a_small_loss_is_seen_by_the_window() {
     let mut link = Link::new(config());
-    // 14 where 10 are expected are no evidence; 56 where 40 are expected are.
+    // 14 losses where 10 are expected are no evidence; 56 where 40 are expected are.
     assert_eq!([(); 3].map(|()| link.poll(100_000, 14)), [None; 3]);
     assert_eq!(link.poll(100_000, 14), protect(2));
 }
@@ -90,7 +90,7 @@ fn a_sudden_rise_is_followed_at_once() {
 }
 
 // MON-6: two copies serve 2.15e-3, with the margin of a tenth 2.15e-4. Of a million frames 181 lost
-// have a chance of 0.9 % there, 182 of 1.1 %. A quiet half window is not enough.
+// have a chance of 0.9 % there, 182 of 1.1 %. Half a window without enough losses is no evidence.
 #[test]
 fn copies_fall_when_fewer_are_surely_enough() {
     for (lost, decision) in [(182, None), (181, protect(2))] {
@@ -101,8 +101,8 @@ fn copies_fall_when_fewer_are_surely_enough() {
     }
 }
 
-// MON-7: where 10 are expected at the threshold, 2 have a chance of 0.3 %, 3 of 1.03 %. Those still
-// allow fewer copies.
+// MON-7: where 10 are expected at the threshold, 2 have a chance of 0.3 %, 3 of 1.03 %. Three losses
+// still allow fewer copies.
 #[test]
 fn protection_ends_when_the_loss_is_surely_below_the_threshold() {
     for (lost, decision) in [(3, protect(1)), (2, Some(Decision::Unprotect))] {
@@ -151,9 +151,9 @@ fn below_its_threshold_one_copy_is_sent() {
     assert_eq!(Link::new(config()).poll(1_000_000, 900), protect(2));
 }
 
-/// At the threshold itself a clean design would never decide; a test of level alpha on each of n
-/// independent readings decides in at most a share alpha of them. 400 links of one reading each: the
-/// count of false alarms is at most binomial(400, 0.01), beyond 13 with a chance of 1e-4.
+/// At the threshold itself an exact design would never decide. A test of level alpha on each of n
+/// independent readings decides in at most a share alpha of them. 400 links have one reading each:
+/// the count of false alarms is at most binomial(400, 0.01), beyond 13 with a chance of 1e-4.
 #[test]
 fn false_alarms_are_as_rare_as_stated() {
     let alarms = (0..400)
@@ -167,9 +167,9 @@ fn false_alarms_are_as_rare_as_stated() {
     assert!(alarms <= 13, "{alarms} of 400 links at the threshold were taken for worse");
 }
 
-/// A constant loss is decided upon once, wherever it lies: below both thresholds, between them, at
-/// the upper one, above it. The number of copies may be corrected as evidence comes in, but does not
-/// go to and fro.
+/// A constant loss is decided upon once, at any rate: below both thresholds, between them, at the
+/// upper one, above it. The number of copies may be corrected as evidence arrives, but does not go
+/// up and down.
 // MON-4..7
 #[test]
 fn a_constant_loss_never_flaps() {

@@ -1,19 +1,19 @@
 //! A sliding window over frame counters, in a fixed number of buckets.
 
-/// Buckets of a window: its length is kept to within a sixty-fourth part.
+/// Buckets of a window, whose length is kept to within a sixty-fourth part.
 const BUCKETS: usize = 64;
 
-/// Frames that came in on a link, and how many of them were corrupted.
+/// Frames that arrived on a link, and how many of them were corrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Frames that came in.
+    /// Frames that arrived.
     pub frames: u64,
-    /// Those that were corrupted.
+    /// Frames that were corrupted.
     pub lost: u64,
 }
 
 impl Counts {
-    /// Corrupted frames per frame; none without frames.
+    /// Returns the corrupted frames per frame; 0 without frames.
     pub fn loss_rate(self) -> f64 {
         if self.frames == 0 { 0.0 } else { self.lost as f64 / self.frames as f64 }
     }
@@ -24,12 +24,13 @@ impl Counts {
     }
 }
 
-/// The newest frames of a link, at least so many once there were as many (MON-2).
+/// The newest frames of a link: at least `length` frames, once `length` frames have arrived
+/// (MON-2).
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     length: u64,
     buckets: [Counts; BUCKETS],
-    /// Places of the oldest bucket and of the one being filled.
+    /// Places of the oldest bucket and of the bucket that is being filled.
     oldest: usize,
     newest: usize,
     total: Counts,
@@ -41,9 +42,9 @@ impl Window {
         Self { length, buckets: [empty; BUCKETS], oldest: 0, newest: 0, total: empty }
     }
 
-    /// Takes in what came since the last time, and lets go of what is too old.
+    /// Takes in the counts since the last push, and drops the buckets that are too old.
     pub(super) fn push(&mut self, counts: Counts) {
-        // Two buckets of slack: one is being filled and one partly outside.
+        // Two buckets of slack: one bucket is being filled and one lies partly outside.
         if self.buckets[self.newest].frames > self.length / (BUCKETS as u64 - 2) {
             self.newest = (self.newest + 1) % BUCKETS;
             if self.newest == self.oldest {
@@ -66,7 +67,7 @@ impl Window {
         self.oldest = (self.oldest + 1) % BUCKETS;
     }
 
-    /// What the window holds.
+    /// Returns the frames and losses in the window.
     pub(super) const fn counts(&self) -> Counts {
         self.total
     }
@@ -94,7 +95,8 @@ mod tests {
     }
 
     proptest! {
-        // MON-2: never shorter than asked for, and not longer than a bucket or two and a push.
+        // MON-2: the window is never shorter than asked for, and not longer than a bucket or two
+        // and a push.
         #[test]
         fn holds_the_newest_frames(length in 64u64..5_000, pushes in prop::collection::vec(0u64..500, 1..400)) {
             let mut window = Window::new(length);

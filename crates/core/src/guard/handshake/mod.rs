@@ -1,4 +1,5 @@
-//! Finding the guard at the other end, agreeing on a session, and noticing when it is gone (G-5..G-9).
+//! The handshake: finds the guard at the other end, agrees on a session, and notices when the other guard is gone
+//! (G-5..G-9).
 //!
 //! ```text
 //!             our nonce comes back             both name the same session
@@ -7,12 +8,14 @@
 //!      +-----------------------------+------- no fresh word for 500 ms ---------+
 //! ```
 //!
-//! A message counts only if it is *fresh*: it names us, gives back a nonce of ours from the last 500 ms, and is
-//! newer than all that its sender has said. What was recorded and comes again, what comes late, and what was made
-//! up by somebody who does not read the link are none of these, and change nothing (G-20).
+//! A message counts only if it is *fresh*: it names this guard, gives back a nonce that this guard sent in the
+//! last 500 ms, and is newer than all messages of its sender so far. A recorded message that comes again, a late
+//! message, and a message made up by an attacker who does not read the link are not fresh, and change nothing
+//! (G-20).
 //!
-//! A session is a number that only grows. Each end proposes a higher one when it must begin anew, and takes over
-//! the other's if that is higher. No end begins the same session twice, so both count from the same start (G-21).
+//! A session is a number that only grows. Each end proposes a higher number when it must begin anew, and takes
+//! over the other's number if that is higher. No end begins a session of one number twice, so both ends count
+//! from the same start (G-21).
 
 use super::account::Tally;
 use super::hello::{Hello, Kind};
@@ -24,39 +27,39 @@ use crate::time::{Duration, Instant};
 
 /// Time between two hellos.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_ms(50);
-/// Without a fresh word from the partner for this long it counts as gone: ten hellos, so that a link that
-/// loses every second frame goes on being protected but for one silence in a thousand.
+/// The time without a fresh message after which the partner counts as gone: ten hellos, so that a link that loses
+/// every second frame goes on being protected but for one silence in a thousand.
 pub(super) const SILENCE: Duration = Duration::from_ms(500);
-/// How long a partner must have said nothing fresh before another guard may take its place: two hellos.
+/// The time without a fresh message of the partner after which another guard may take its place: two hellos.
 const SUCCESSION: Duration = Duration::from_ms(100);
-/// The least time between two replies: ten for each hello interval, whoever asks.
+/// The least time between two replies: ten for each hello interval, whichever guard asks.
 const REPLY_INTERVAL: Duration = Duration::from_ms(5);
-/// Nonces that are remembered: one a hello, for the time of a silence, and some to spare.
+/// The number of nonces that are remembered: one a hello, for the time of a silence, and some to spare.
 const NONCES: usize = 16;
-/// Round trips that are remembered: with two samples in every hello interval, about the last 0.4 s.
+/// The number of round trips that are remembered: with two samples in every hello interval, about the last 0.4 s.
 const LOOP_SAMPLES: usize = 16;
 
-/// Where the handshake stands.
+/// The state of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// Nobody answers: frames pass unprotected.
+    /// No guard answers: frames pass unprotected.
     Absent,
-    /// A guard is there, but no session is agreed on yet: frames pass unprotected.
+    /// A guard is present, but no session is agreed on yet: frames pass unprotected.
     Known,
-    /// Both are in one session: frames are protected.
+    /// Both guards are in one session: frames are protected.
     Agreed,
 }
 
-/// What a message means for the guard.
+/// The consequences of a message for the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     /// A session has begun: this end starts over (G-6).
     pub(super) begins: bool,
-    /// The message is fresh, and of the session in which this end is now: what else it says counts.
+    /// The message is fresh, and of the session in which this end is now: its words about the protection count.
     pub(super) counts: bool,
-    /// The message is fresh, of whichever session: what it says of the link counts.
+    /// The message is fresh, of any session: its words about the link count.
     pub(super) is_fresh: bool,
-    /// It asks for an answer.
+    /// The message asks for an answer.
     pub(super) is_asking: bool,
 }
 
@@ -65,33 +68,33 @@ pub(super) struct Meaning {
 struct Partner {
     identity: u32,
     protection: Protection,
-    /// The longest frame of its LAN.
+    /// The longest frame of the partner's LAN, in bytes.
     longest: u16,
-    /// The number of its newest message.
+    /// The number of the partner's newest message.
     number: u32,
-    /// The nonce in that message, which is given back.
+    /// The nonce in the partner's newest message, which is given back.
     nonce: u32,
-    /// When it last said something fresh.
+    /// When the last fresh message of the partner arrived.
     heard: Instant,
 }
 
-/// One end's view of the pair.
+/// The view that one end has of the two guards.
 #[derive(Clone, Debug)]
 pub(super) struct Handshake {
-    /// Who we are: drawn when the guard starts.
+    /// The identity of this guard, drawn when the guard starts.
     identity: u32,
-    /// The session in which we are; it only grows.
+    /// The number of the present session, which only grows.
     session: u32,
     partner: Option<Partner>,
     is_agreed: bool,
-    /// Until when no session is agreed on, whatever the partner says (G-31).
+    /// The time until which no session is agreed on, whatever the partner sends (G-31).
     aside_until: Option<Instant>,
-    /// How many messages we have sent.
+    /// How many messages this guard has sent.
     number: u32,
     nonces: [(u32, Instant); NONCES],
-    /// How many nonces there have been; the newest is the one before.
+    /// How many nonces have been drawn. The newest lies one place before.
     nonce_count: usize,
-    /// The nonce of the last question that was too long to time the loop by; zero is none.
+    /// The nonce of the last hello that was too long to time the loop by; zero without one.
     untimed: u32,
     next_hello: Instant,
     next_reply: Instant,
@@ -128,17 +131,17 @@ impl Handshake {
         }
     }
 
-    /// How the peer protects what it sends us.
+    /// Returns the protection of the frames that the peer sends.
     pub(super) fn peer_protection(&self) -> &Protection {
         self.partner.as_ref().map_or(&Protection::None, |partner| &partner.protection)
     }
 
-    /// The longest frame of the peer's LAN, as it says.
+    /// Returns the longest frame of the peer's LAN, as the peer reports it.
     pub(super) fn peer_longest(&self) -> Option<u16> {
         self.partner.as_ref().map(|partner| partner.longest)
     }
 
-    /// Who speaks with whom, and in which session.
+    /// Returns the identities of both guards and the number of the session.
     pub(super) fn names(&self) -> Names {
         Names { ours: self.identity, theirs: self.partner_identity(), session: self.session }
     }
@@ -147,35 +150,38 @@ impl Handshake {
         self.partner.as_ref().map_or(0, |partner| partner.identity)
     }
 
-    /// The longest of the recent round trips between the guards; `None` before the first (G-9).
+    /// Returns the longest of the recent round trips between the guards; `None` before the first (G-9).
     pub(super) fn loop_time(&self) -> Option<Duration> {
         self.loops[..self.loop_count.min(LOOP_SAMPLES)].iter().copied().max()
     }
 
-    /// Begins a session of our own accord: what is under way in the old one is recognised as old.
+    /// Begins a session of our own accord. Frames under way in the old session are recognised as old.
     pub(super) fn renew(&mut self, now: Instant) {
         self.next_session();
         self.is_agreed = false;
         self.next_hello = now;
     }
 
-    /// Says something as soon as it may, and not only at the next hello.
+    /// Sends a hello as soon as a hello may leave, and not only at the next interval.
     pub(super) fn hurry(&mut self, now: Instant) {
         self.next_hello = now;
     }
 
-    /// The question that is asked now is a long one: its round trip is not that of a short frame (G-9, G-32).
+    /// Leaves the hello that is sent now out of the round trips, because it is a long one and takes longer than a
+    /// short frame (G-9, G-32).
     pub(super) fn leave_untimed(&mut self) {
         self.untimed = self.newest_nonce();
     }
 
-    /// Agrees on nothing until then, and says so: frames pass unprotected in both directions (G-31).
+    /// Agrees on no session until `until`, and tells the peer so: frames pass unprotected in both directions
+    /// (G-31).
     pub(super) fn stand_aside(&mut self, until: Instant) {
         self.aside_until = Some(until);
         self.is_agreed = false;
     }
 
-    /// A session that this end has never been in. When the numbers are used up it is somebody else.
+    /// Takes the number of a session that this end has never been in. When the numbers are used up, the guard
+    /// takes a new identity.
     fn next_session(&mut self) {
         self.session = self.session.checked_add(1).unwrap_or_else(|| {
             self.identity = not_zero(&mut self.rng);
@@ -184,17 +190,17 @@ impl Handshake {
         });
     }
 
-    /// A genuine frame of the session arrived: the peer is in it as well (G-7).
+    /// Takes note of a genuine frame of the session, which shows that the peer is in the session as well (G-7).
     pub(super) fn heard(&mut self) {
         self.is_agreed = self.partner.is_some() && self.aside_until.is_none();
     }
 
-    /// A message arrived (G-20, G-21).
+    /// Takes in a message, and returns its consequences (G-20, G-21).
     pub(super) fn handle(&mut self, now: Instant, hello: &Hello) -> Meaning {
         if hello.identity == self.identity || hello.identity == 0 {
             return Meaning::default();
         }
-        // An answer to a question that comes again would measure a round trip that nobody has made.
+        // A repeated answer to an old hello would measure a round trip that no message has made.
         if !self.is_newer(hello) {
             return Meaning::default();
         }
@@ -214,14 +220,14 @@ impl Handshake {
         Meaning { begins, counts, is_fresh: true, is_asking }
     }
 
-    /// Takes what a fresh message says of the session; whether another begins.
+    /// Takes in the session of a fresh message. Returns whether another session begins.
     fn enter(&mut self, now: Instant, hello: &Hello) -> bool {
         let known = self.partner.as_ref().filter(|partner| partner.identity == hello.identity);
         let is_new = known.is_none();
         let protects_anew = known.is_some_and(|partner| partner.protection != hello.protection);
         let begins =
             is_new || hello.session > self.session || (hello.session == self.session && protects_anew);
-        // An old session says nothing of how the partner protects in this one.
+        // A message of an old session does not tell the partner's protection in this session.
         let protection = match known {
             Some(partner) if hello.session < self.session => partner.protection.clone(),
             _ => hello.protection.clone(),
@@ -249,7 +255,8 @@ impl Handshake {
         begins
     }
 
-    /// When we asked what this message answers; `None` if it is not for us, or gives back no nonce of ours.
+    /// Returns when this guard sent the nonce that the message gives back; `None` if the message is not for this
+    /// guard, or gives back no nonce of it.
     fn asked_at(&self, now: Instant, hello: &Hello) -> Option<Instant> {
         if hello.peer != self.identity {
             return None;
@@ -259,7 +266,7 @@ impl Handshake {
         (now.saturating_since(*asked) <= SILENCE).then_some(*asked)
     }
 
-    /// Whether it is newer than all that its sender has said: numbers go round.
+    /// Whether the message is newer than all messages of its sender so far. Message numbers wrap.
     fn is_newer(&self, hello: &Hello) -> bool {
         match &self.partner {
             Some(partner) if partner.identity == hello.identity => {
@@ -269,7 +276,7 @@ impl Handshake {
         }
     }
 
-    /// Whether another guard than this one is our partner, and alive.
+    /// Whether another guard than `identity` is our partner, and has sent a fresh message lately.
     fn is_taken(&self, now: Instant, identity: u32) -> bool {
         self.partner
             .as_ref()
@@ -284,14 +291,14 @@ impl Handshake {
         may
     }
 
-    /// The next message to the partner, or to whoever is there.
+    /// Returns the next message to the partner, or to any guard on the link.
     pub(super) fn message(&mut self, kind: Kind, says: Says) -> Hello {
         let (peer, echo) = self.partner.as_ref().map_or((0, 0), |partner| (partner.identity, partner.nonce));
         let session = if peer == 0 || self.aside_until.is_some() { 0 } else { self.session };
         self.addressed(kind, (peer, echo, session), says)
     }
 
-    /// The answer to a hello. One to somebody who is not our partner names no session.
+    /// Returns the answer to a hello. An answer to a guard that is not our partner names no session.
     pub(super) fn reply(&mut self, hello: &Hello, says: Says) -> Hello {
         let is_partner = hello.identity == self.partner_identity();
         let session = if is_partner && self.aside_until.is_none() { self.session } else { 0 };
@@ -322,13 +329,13 @@ impl Handshake {
         self.nonces[self.nonce_count.wrapping_sub(1) % NONCES].0
     }
 
-    /// When [`Handshake::handle_timeout`] is due.
+    /// Returns when [`Handshake::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Instant {
         let silence = self.partner.as_ref().map_or(Instant::NEVER, |partner| partner.heard + SILENCE);
         self.next_hello.min(silence)
     }
 
-    /// A deadline has come: whether a hello is due, and whether the peer has fallen silent (G-8).
+    /// Carries out a deadline. Returns whether a hello is due, and whether the peer has fallen silent (G-8).
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Due {
         self.aside_until = self.aside_until.filter(|until| now < *until);
         let is_silent = self.partner.as_ref().is_some_and(|partner| partner.heard + SILENCE <= now);
@@ -347,7 +354,7 @@ impl Handshake {
     }
 }
 
-/// What the guard adds to a message.
+/// The contents of a message that the guard adds to those of the handshake.
 #[derive(Clone, Debug)]
 pub(super) struct Says {
     pub(super) protection: Protection,
@@ -359,14 +366,14 @@ pub(super) struct Says {
     pub(super) account: [u32; 4],
 }
 
-/// What a deadline of the handshake asks for.
+/// The tasks at a deadline of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) hello: bool,
     pub(super) silent: bool,
 }
 
-/// A number that is drawn; zero means nobody, and nothing that was asked.
+/// Draws a number other than zero, which stands for no guard and for no nonce.
 fn not_zero(rng: &mut Stream) -> u32 {
     rng.next_u32().max(1)
 }

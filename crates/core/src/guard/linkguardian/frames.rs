@@ -10,11 +10,11 @@ use super::super::{Frame, Seal};
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 use crate::wire::linkguardian::{Content, LinkGuardianFrame};
 
-/// Bytes of the longest headers: a piggy-backed ACK, the data header, the original EtherType. By so much a
-/// protected frame is longer than its original before it is sealed (G-4).
+/// The bytes of the longest headers: a piggy-backed ACK, the data header, the original EtherType. A
+/// protected frame is longer than its original by these bytes before it is sealed (G-4).
 pub(super) const HEADROOM: usize = LinkGuardianFrame::ACK_OVERHEAD + LinkGuardianFrame::DATA_OVERHEAD;
 
-/// What a frame from the LAN carries, EtherType and payload.
+/// Returns the contents of a frame from the LAN: EtherType and payload.
 ///
 /// # Panics
 /// If the frame is shorter than an Ethernet header.
@@ -23,14 +23,14 @@ pub(super) fn content(frame: &[u8]) -> Content<'_> {
     Content { ethertype, payload: &frame[EthernetHeader::LEN..] }
 }
 
-/// Writes a protected frame into `out`: the addresses of `original`, then what `inner` says.
+/// Writes a protected frame into `out`: the addresses of `original`, then headers and payload of `inner`.
 pub(super) fn write(out: &mut Frame, original: &[u8], inner: &LinkGuardianFrame<'_>, seal: &mut Seal) {
     out.clear();
     out.extend_from_slice(&original[..ETHERTYPE]);
     write_rest(out, inner, seal);
 }
 
-/// Writes a frame that carries nothing of the LAN: a dummy, an ACK, a loss notification.
+/// Writes a frame without contents of the LAN: a dummy, an ACK, a loss notification.
 pub(super) fn write_control(out: &mut Frame, inner: &LinkGuardianFrame<'_>, seal: &mut Seal) {
     envelope::control_header(out, EtherType::LINKGUARDIAN);
     out.truncate(ETHERTYPE);

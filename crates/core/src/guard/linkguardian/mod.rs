@@ -1,4 +1,4 @@
-//! LinkGuardian as a line protocol: numbers frames, keeps copies, asks for what is lost (`LG-n`).
+//! LinkGuardian as a line protocol: numbers frames, keeps copies, asks for lost frames (`LG-n`).
 //!
 //! ```text
 //!   handle_lan --> [Sending: number, copy] --to_link-->
@@ -31,10 +31,10 @@ pub struct LinkGuardianLine {
     receiving: Receiving,
     /// Whether a non-blocking receiving end drops the second copies of a retransmission.
     deduplicate: bool,
-    /// How the peer protects, and by which law this end's frames are lost.
+    /// The protection of the peer, and the law by which the frames of this end are lost.
     peer: LinkGuardian,
     law: LossLaw,
-    /// How often a notification or a pause is sent, which follows from both (G-26).
+    /// How often a notification or a pause is sent, which follows from `peer` and `law` (G-26).
     control_copies: u8,
 }
 
@@ -45,7 +45,7 @@ impl Default for LinkGuardianLine {
 }
 
 impl LinkGuardianLine {
-    /// Two ends that are not in use.
+    /// Returns two ends that are not in use.
     pub fn new() -> Self {
         let config = LinkGuardian::ORDERED.sender(0.0, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES);
         Self {
@@ -58,12 +58,12 @@ impl LinkGuardianLine {
         }
     }
 
-    /// Takes the peer's word for how often a control frame is sent, or the rule (G-26).
+    /// Sets how often a control frame is sent: by the peer's options, or by the rule (G-26).
     fn count_control_copies(&mut self) {
         self.control_copies = self.peer.control_copies(self.law);
     }
 
-    /// A genuine frame of this session.
+    /// Takes in a genuine frame of this session.
     fn handle_inner(&mut self, around: &mut Surroundings<'_>, frame: &[u8], inner: &LinkGuardianFrame<'_>) {
         match *inner {
             LinkGuardianFrame::Data { ack, data, content } => {
@@ -91,7 +91,7 @@ impl LinkGuardianLine {
         data: DataHeader,
         content: Content<'_>,
     ) {
-        // Copies may well be dropped: their frame has come out before.
+        // Copies may well be dropped, because their frame has been delivered before.
         around.counters.contents += u64::from(!data.is_retransmission);
         let Some(mut frame) = around.empty_frame() else { return };
         envelope::restore(&mut frame, bytes, content.ethertype, content.payload);
@@ -137,7 +137,7 @@ impl LinkGuardianLine {
         }
     }
 
-    /// Identical copies, one behind the other; fewer when no frame is free.
+    /// Sends identical copies of a notification, one behind the other; fewer when no frame is free.
     fn notify(&self, around: &mut Surroundings<'_>, notification: &Notification) {
         let header = LossNotification {
             era: notification.leading.era(),
@@ -237,7 +237,7 @@ impl LineProtocol for LinkGuardianLine {
         self.sending.dummy_at().min(self.receiving.ack_at())
     }
 
-    /// A dummy or an explicit ACK whose time has come (G-11, G-13).
+    /// Returns a dummy or an explicit ACK whose time has come (G-11, G-13).
     fn poll_fill(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         let Surroundings { now, seal, pool, counters, .. } = around;
         if self.sending.dummy_at() <= *now {
@@ -261,12 +261,13 @@ impl LineProtocol for LinkGuardianLine {
         self.receiving.handle_timeout(around.now, around.to_lan);
     }
 
-    /// The number that the next data frame will take: a dummy of last resort (G-9).
+    /// Returns the number that the next data frame will take, which serves as a dummy of last resort (G-9).
     fn sent(&self) -> HelloOctets {
         octets(self.sending.next())
     }
 
-    /// The position up to which all has arrived or been asked for: an ACK of last resort (G-9).
+    /// Returns the position up to which all frames have arrived or been asked for, which serves as an ACK of
+    /// last resort (G-9).
     fn received(&self) -> HelloOctets {
         octets(self.receiving.leading())
     }
@@ -289,8 +290,8 @@ impl LineProtocol for LinkGuardianLine {
     }
 }
 
-/// A frame of the session before this one: its number means nothing any more, its contents do (G-6).
-/// Copies are left out: they may have arrived before.
+/// Hands on a frame of the session before this one: its number does not count any more, its contents do (G-6).
+/// Copies are left out, because they may have arrived before.
 fn handle_former(around: &mut Surroundings<'_>, frame: &[u8], inner: &LinkGuardianFrame<'_>) {
     if let LinkGuardianFrame::Data { data, content, .. } = *inner
         && !data.is_retransmission
@@ -306,7 +307,7 @@ fn forward(around: &mut Surroundings<'_>, bytes: &[u8], content: Content<'_>) {
     }
 }
 
-/// The position of the first lost frame: its header carries the number, and the era follows from the
+/// Returns the position of the first lost frame. The header carries its number, and the era follows from the
 /// leading position, which lies less than half the sequence space ahead.
 fn first_lost(header: LossNotification) -> Position {
     let leading = Position::new(header.leading_ack, header.era);
@@ -314,13 +315,13 @@ fn first_lost(header: LossNotification) -> Position {
     leading.plus(Position::COUNT as u32 - u32::from(back))
 }
 
-/// A position as it rides in a hello: the era, then the number.
+/// Returns a position as a hello carries it: the era, then the number.
 fn octets(position: Position) -> HelloOctets {
     let [high, low] = position.number().to_be_bytes();
     [u8::from(position.era()), high, low]
 }
 
-/// The position that a hello carries; `None` when these octets are none.
+/// Returns the position that a hello carries; `None` when these octets are no position.
 fn position([era, high, low]: HelloOctets) -> Option<Position> {
     (era <= 1).then(|| Position::new(u16::from_be_bytes([high, low]), era == 1))
 }

@@ -1,4 +1,5 @@
-//! The receiving end on whole frames: detects losses, holds what came too early, gives up in time (G-13..G-16).
+//! The receiving end on whole frames: detects losses, holds frames that came too early, gives up in time
+//! (G-13..G-16).
 
 use super::super::{Frame, FramePool};
 use crate::engine::linkguardian::{
@@ -10,29 +11,30 @@ use crate::units::Bytes;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Places in the reorder buffer: every number of one era.
+/// The number of places in the reorder buffer: one for every number of an era.
 const PLACES: usize = 1 << 16;
-/// The most bytes in the reorder buffer; a frame beyond is dropped, and waited for in vain (G-16).
+/// The most bytes in the reorder buffer. A frame beyond is dropped, and its position is given up in the end
+/// (G-16).
 const HELD_LIMIT: Bytes = Bytes(32 << 20);
-/// Depths at which the sender is paused and resumed (LG-23): half and a quarter of the limit.
+/// The depths at which the sender is paused and resumed (LG-23): half and a quarter of the limit.
 const THRESHOLDS: Thresholds = Thresholds { pause_bytes: HELD_LIMIT.0 / 2, resume_bytes: HELD_LIMIT.0 / 4 };
-/// The engine's own timer is not used: every hole has its deadline here (G-14).
+/// The timer of the engine, which is not used: every hole has its own deadline (G-14).
 const NO_TIMER: AckNoTimeout = AckNoTimeout { period: Duration::from_secs(3600), reload: u32::MAX };
-/// How long a hole is waited for before the loop has been measured.
+/// The wait for a hole before the loop has been measured.
 const UNMEASURED_WAIT: Duration = Duration::from_ms(20);
-/// What a wait allows for beside two rounds of the loop: a late wake-up of the other end.
+/// The slack of a wait beside two rounds of the loop: a late wake-up of the other end.
 const WAIT_SLACK: Duration = Duration::from_ms(1);
-/// Time between two ACKs: at 1 Gb/s the sender keeps 125 KB more for it (G-13).
+/// The time between two ACKs, for which the sender keeps 125 KB more at 1 Gb/s (G-13).
 const ACK_INTERVAL: Duration = Duration::from_ms(1);
 
-/// A run of lost positions, and how long to wait for them.
+/// A run of lost positions, and the time at which they are given up.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     last: Position,
     deadline: Instant,
 }
 
-/// A data frame, already as it was on the LAN.
+/// An arrived data frame, already in the form that it had on the LAN.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) position: Position,
@@ -40,14 +42,14 @@ pub(super) struct Arrival {
     pub(super) frame: Frame,
 }
 
-/// What the receiving end keeps.
+/// The state of the receiving end.
 #[derive(Debug)]
 pub(super) struct Receiving {
     engine: Receiver,
     is_ordered: bool,
     ack: Acknowledgement,
     ack_at: Instant,
-    /// Frames ahead of their turn, at their number; empty until the first one.
+    /// Frames ahead of their turn, each at the place of its number; empty until the first one.
     places: Vec<Option<Frame>>,
     held: Bytes,
     most_held: Bytes,
@@ -76,13 +78,13 @@ impl Receiving {
         }
     }
 
-    /// Whether frames are handed on in order.
+    /// Whether frames are delivered in order.
     pub(super) fn is_ordered(&self) -> bool {
         self.is_ordered
     }
 
-    /// A genuine data frame arrived; returns the notification to send, if any. It is delivered once, in
-    /// its turn if order is kept (G-1).
+    /// Takes in a genuine data frame, which is delivered once, in its turn if order is kept (G-1). Returns the
+    /// notification to send, if any.
     pub(super) fn handle_data(
         &mut self,
         now: Instant,
@@ -92,8 +94,8 @@ impl Receiving {
         pool: &mut FramePool,
     ) -> Option<Notification> {
         let Arrival { position, is_retransmission, frame } = arrival;
-        // A new frame behind the expected one was overtaken by others: its hole has been reported,
-        // and it fills it like a retransmission (LG-32, G-15).
+        // A new frame behind the expected one was overtaken by others. Its hole has been reported, and the
+        // frame fills the hole like a retransmission (LG-32, G-15).
         let is_late = position.steps_from(self.engine.expected()) < 0;
         let detection = if is_retransmission || is_late {
             Detection::default()
@@ -116,7 +118,8 @@ impl Receiving {
         detection.notification
     }
 
-    /// A dummy, or a hello that carries the sender's next number (LG-12).
+    /// Takes in a dummy, or a hello that carries the sender's next number (LG-12). Returns the notification to
+    /// send, if any.
     pub(super) fn handle_dummy(
         &mut self,
         now: Instant,
@@ -130,8 +133,8 @@ impl Receiving {
         detection.notification
     }
 
-    /// Applies what a frame told: the ACK register, and the deadline of a hole that ends before
-    /// `after` (LG-15, G-14).
+    /// Applies a detection: to the ACK register, and to the deadline of a hole that ends before `after` (LG-15,
+    /// G-14).
     fn note(&mut self, now: Instant, detection: &Detection, after: Position, wait: Option<Duration>) {
         self.ack.apply(detection.ack);
         if detection.notification.is_some() {
@@ -140,7 +143,7 @@ impl Receiving {
         }
     }
 
-    /// Keeps a frame that came too early; the second copy of one is not needed.
+    /// Holds a frame that came too early. A second copy of a held frame is dropped.
     fn hold(&mut self, position: Position, frame: Frame, pool: &mut FramePool) {
         if self.places.is_empty() {
             self.places.resize_with(PLACES, || None);
@@ -158,7 +161,7 @@ impl Receiving {
         self.pausing.observe(self.held.0);
     }
 
-    /// Hands on whatever has its turn now (LG-20).
+    /// Delivers the held frames whose turn has come (LG-20).
     fn release(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
         while let Some((position, frame)) = self.take_next() {
             let delivery = self.engine.deliver_buffered(now, position);
@@ -168,7 +171,7 @@ impl Receiving {
         }
     }
 
-    /// Takes the held frame whose turn it is.
+    /// Takes the held frame whose turn has come.
     fn take_next(&mut self) -> Option<(Position, Frame)> {
         if self.held == Bytes::ZERO {
             return None;
@@ -179,12 +182,12 @@ impl Receiving {
         Some((next, frame))
     }
 
-    /// When the oldest hole is given up (G-14).
+    /// Returns when the oldest hole is given up (G-14).
     pub(super) fn poll_timeout(&self) -> Instant {
         self.holes.front().map_or(Instant::NEVER, |hole| hole.deadline)
     }
 
-    /// Gives up every position of the holes whose time has come, and hands on what waited behind.
+    /// Gives up every position of the holes whose time has come, and delivers the frames that waited behind.
     pub(super) fn handle_timeout(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
         while self.holes.front().is_some_and(|hole| hole.deadline <= now) {
             let hole = self.holes.pop_front().expect("the front was just looked at");
@@ -203,8 +206,8 @@ impl Receiving {
         self.release(now, to_lan);
     }
 
-    /// Gives up, whatever its deadline, what lies further back than positions can be compared: after a
-    /// blackout the numbers may have run that far ahead (LG-33, G-14).
+    /// Gives up the positions that lie further back than positions can be compared, before their deadlines.
+    /// After a blackout the numbers may have run that far ahead (LG-33, G-14).
     fn give_up_overrun(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
         if !self.engine.is_overrun() {
             return;
@@ -213,7 +216,8 @@ impl Receiving {
         self.release(now, to_lan);
     }
 
-    /// Deals with the next position: hands its frame on, or gives it up; `false` when nothing waits.
+    /// Passes the next position: delivers its frame, or gives the position up. Returns `false` when no position
+    /// waits.
     fn pass_next(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) -> bool {
         if let Some((position, frame)) = self.take_next() {
             self.engine.deliver_buffered(now, position);
@@ -225,7 +229,7 @@ impl Receiving {
         given_up
     }
 
-    /// Ends the session: what is held goes out in its order, without what is missing (G-6).
+    /// Ends the session: held frames are delivered in their order, without the missing frames (G-6).
     pub(super) fn start_over(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
         if self.is_ordered && self.held > Bytes::ZERO {
             self.give_up_to(now, self.engine.expected().previous(), to_lan);
@@ -235,7 +239,7 @@ impl Receiving {
         self.holes.clear();
     }
 
-    /// When an ACK may leave; never when none is due (G-13).
+    /// Returns when an ACK may leave; never when none is due (G-13).
     pub(super) fn ack_at(&self) -> Instant {
         if self.ack.is_pending() { self.ack_at } else { Instant::NEVER }
     }
@@ -250,8 +254,8 @@ impl Receiving {
         Some(leading)
     }
 
-    /// Everything up to here has arrived or been asked for. Before the first frame that is the
-    /// position in front of the session's first.
+    /// Returns the last position up to which every frame has arrived or been asked for. Before the first frame
+    /// this is the position in front of the session's first.
     pub(super) fn leading(&self) -> Position {
         self.engine.expected().previous()
     }
@@ -261,8 +265,9 @@ impl Receiving {
         self.pausing.poll_request()
     }
 
-    /// The register knows no position in front of the first frame; the expected one does. What is held and
-    /// given up is always there to be read, because any agreement may bring order.
+    /// Returns the figures of the receiving end. The leading position comes from the expected one, because the
+    /// register knows no position in front of the first frame. The figures of the reorder buffer are always
+    /// there, because any agreement may bring order.
     pub(super) fn state(&self) -> ReceivingState {
         ReceivingState {
             leading: self.leading(),
@@ -283,7 +288,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// A receiving end with all that it needs around it.
+    /// A receiving end with the pool and the queue that it needs.
     struct Bench {
         receiving: Receiving,
         to_lan: VecDeque<Frame>,
@@ -353,7 +358,7 @@ mod tests {
         assert_eq!(bench.receiving.state().order.unwrap().given_up, 1);
     }
 
-    // LG-33, G-14: the numbers run ahead by more than can be compared; one position is given up at once.
+    // LG-33, G-14: the numbers run ahead by more than can be compared, and one position is given up at once.
     #[test]
     fn what_lies_too_far_back_is_given_up_before_its_deadline() {
         for (furthest, delivered) in [(32_767, vec![]), (32_768, vec![1])] {

@@ -1,4 +1,4 @@
-//! The sending end on whole frames: numbers them, keeps copies, sends lost ones again (G-10..G-12).
+//! The sending end on whole frames: numbers frames, keeps copies, sends lost frames again (G-10..G-12).
 
 use super::super::{Frame, FramePool, Seal};
 use super::frames;
@@ -8,21 +8,22 @@ use crate::units::Bytes;
 use crate::wire::linkguardian::{AckHeader, DataHeader, LinkGuardianFrame};
 use alloc::collections::VecDeque;
 
-/// How long the link is idle before the first dummy; each further one waits twice as long as the one
-/// before. A switch sends its dummies back to back, which costs a processor more than the frames
-/// that they guard (G-11).
+/// The time for which the link is idle before the first dummy. Each further dummy waits twice as long as the dummy
+/// before. A switch sends its dummies back to back, which costs a processor more than the frames that they guard
+/// (G-11).
 const FIRST_DUMMY_AFTER: Duration = Duration::from_us(25);
-/// The most positions that may be unacknowledged: a quarter of the sequence space, half of what the
-/// comparison of positions allows (G-12). The engine therefore never has to let one go (LG-33).
+/// The most positions that may be unacknowledged: a quarter of the sequence space, half of the range in which
+/// positions can be compared (G-12). The engine therefore never has to give up a position for want of room
+/// (LG-33).
 const WINDOW: i32 = 1 << 15;
-/// The most bytes of copies; older copies make room, and cannot be sent again (G-12).
+/// The most bytes of copies. The oldest copies are freed beyond, and their frames cannot be sent again (G-12).
 const COPIES_LIMIT: Bytes = Bytes(32 << 20);
 
-/// The most bytes of copies beyond the first that may be owed to notifications at any time: two more copies of 255
-/// full frames fit (G-29).
+/// The most bytes of copies beyond the first that may be sent for notifications at any time: two more copies of
+/// 255 full frames fit (G-29).
 const MOST_CREDIT: Bytes = Bytes(1 << 20);
 
-/// What the sending end keeps.
+/// The state of the sending end.
 #[derive(Debug)]
 pub(super) struct Sending {
     engine: Sender,
@@ -31,7 +32,7 @@ pub(super) struct Sending {
     held: Bytes,
     most_held: Bytes,
     evicted: u64,
-    /// How much may be sent beyond one copy of each lost frame: each frame earns as much as it is long (G-29).
+    /// Bytes that may be sent beyond one copy of each lost frame. Each frame sent adds its own length (G-29).
     credit: Bytes,
     dummy_at: Instant,
     dummy_gap: Duration,
@@ -52,7 +53,7 @@ impl Sending {
         }
     }
 
-    /// Gives every copy back and numbers from zero again (LG-30).
+    /// Gives every copy back to the pool and numbers from zero again (LG-30).
     pub(super) fn start_over(&mut self, pool: &mut FramePool) {
         self.copies.drain(..).for_each(|(_, frame)| pool.give_back(frame));
         self.held = Bytes::ZERO;
@@ -60,13 +61,14 @@ impl Sending {
         self.dummy_at = Instant::NEVER;
     }
 
-    /// Whether as much is unacknowledged as may be (G-12).
+    /// Whether the most positions that may be unacknowledged are (G-12).
     pub(super) fn is_full(&self) -> bool {
-        // The leading position itself is acknowledged, the next one not sent yet: one step is no frame.
+        // The leading position itself is acknowledged, and the next position is not sent yet: one step is no
+        // frame.
         self.engine.next().steps_from(self.engine.leading_ack()) > WINDOW
     }
 
-    /// Protects a frame that leaves the queue; the frame itself is kept as the copy (LG-3, LG-5).
+    /// Protects a frame that leaves the queue. The frame itself is kept as the copy (LG-3, LG-5).
     pub(super) fn protect(
         &mut self,
         now: Instant,
@@ -130,7 +132,7 @@ impl Sending {
         );
     }
 
-    /// When the next dummy may leave; never when none is due (LG-18, G-11).
+    /// Returns when the next dummy may leave; never when none is due (LG-18, G-11).
     pub(super) fn dummy_at(&self) -> Instant {
         self.dummy_at
     }
@@ -150,7 +152,7 @@ impl Sending {
         self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
     }
 
-    /// An acknowledgement arrived: frees what it covers.
+    /// Takes in an acknowledgement, and frees the copies that it covers.
     pub(super) fn handle_ack(
         &mut self,
         leading: Position,
@@ -162,7 +164,7 @@ impl Sending {
         self.look_through(again, seal, pool);
     }
 
-    /// A loss notification arrived: what it asks for goes to `again`.
+    /// Takes in a loss notification. The copies that it asks for go to `again`.
     pub(super) fn handle_notification(
         &mut self,
         notification: &Notification,
@@ -174,7 +176,7 @@ impl Sending {
         self.look_through(again, seal, pool);
     }
 
-    /// Looks at every copy that the leading ACK has passed (LG-6): no recirculation, hence at once.
+    /// Looks at every copy that the leading ACK has passed (LG-6). Without recirculation this happens at once.
     fn look_through(&mut self, again: &mut VecDeque<Frame>, seal: &mut Seal, pool: &mut FramePool) {
         while let Some((position, _)) = self.copies.front() {
             let fate = self.engine.inspect_copy(*position);
@@ -189,8 +191,8 @@ impl Sending {
         }
     }
 
-    /// N identical copies (LG-7); fewer when no frame is free, or when the copies beyond the first would exceed
-    /// what was sent (G-29).
+    /// Sends N identical copies (LG-7); fewer when no frame is free, or when the copies beyond the first would
+    /// exceed the bytes sent (G-29).
     fn send_again(
         &mut self,
         position: Position,
@@ -213,7 +215,7 @@ impl Sending {
         }
     }
 
-    /// The number that the next frame takes.
+    /// Returns the number that the next frame takes.
     pub(super) fn next(&self) -> Position {
         self.engine.next()
     }
@@ -229,7 +231,7 @@ impl Sending {
     }
 }
 
-/// The header of an ACK.
+/// Returns the header of an ACK.
 pub(super) fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
     AckHeader { is_piggybacked, era: leading.era(), leading_ack: leading.number() }
 }
@@ -263,7 +265,7 @@ mod tests {
         assert!(!sending.is_full());
         protect(&mut sending, &mut pool, 60);
         assert!(sending.is_full());
-        // LG-33: whoever stops here never lets a position go whose number is in use again.
+        // LG-33: a sender that stops here never gives up a position whose number is in use again.
         assert_eq!(sending.state().engine.abandoned, 0);
         let mut again = VecDeque::new();
         sending.handle_ack(Position::new(9, false), &mut again, &mut seal(), &mut pool);

@@ -12,7 +12,7 @@ use crate::guard::{Frame, Origin, Seal};
 use crate::wire::ethernet::EthernetHeader;
 use crate::wire::llr::{self, ControlSet, LlrFrame, Shim};
 
-/// By how much a numbered frame is longer than its original before it is sealed (G-4).
+/// The bytes by which a numbered frame is longer than its original before it is sealed (G-4).
 pub(super) const HEADROOM: usize = Shim::LEN;
 
 /// Writes a frame of the LAN with its number into `out`.
@@ -41,7 +41,7 @@ pub(super) fn write_control(out: &mut Frame, control: Control, seal: &mut Seal) 
     seal.finish(out, ControlSet::LEN);
 }
 
-/// What a frame from the link says, and where it is from; `None` when it makes no sense.
+/// Returns the contents of a frame from the link, and its origin; `None` when the frame is malformed.
 pub(super) fn read<'a>(frame: &'a [u8], seal: &mut Seal) -> Option<(LlrFrame<'a>, Origin)> {
     let inner = LlrFrame::parse(seal.body(frame)?).ok()?;
     let headers = match inner {

@@ -6,8 +6,8 @@
 //!                      +--- INIT ------------> [Outlet] <--------------------+
 //! ```
 //!
-//! Control sets leave ahead of everything. A replay leaves frame by frame as the transmitter is free, so
-//! that an ACK on the way still shortens it; new frames wait meanwhile (LLR-23).
+//! Control sets leave ahead of all other frames. A replay leaves frame by frame as the transmitter is free, so
+//! that an ACK on the way still shortens it. New frames wait meanwhile (LLR-23).
 
 mod frames;
 mod pace;
@@ -34,16 +34,16 @@ use sending::Sending;
 pub struct LlrLine {
     link: Link,
     outlet: Outlet,
-    /// Whether our frames go by this protocol.
+    /// Whether the frames that this end sends are protected by this protocol.
     is_sending: bool,
-    /// The sending end of the options that were chosen last; it is off while our frames go otherwise.
+    /// The sending end of the options that were chosen last; it is off while our frames use another protocol.
     sending: Option<(Llr, Sending)>,
     receiving: Receiving,
 }
 
 impl LlrLine {
-    /// Two ends on a link of this rate whose frames are no longer than `longest` without FCS: by both waits
-    /// and sizes are reckoned.
+    /// Returns two ends on a link of this rate whose frames are no longer than `longest` without FCS. Waits
+    /// and sizes are computed from both.
     pub fn new(rate: BitRate, longest: Bytes) -> Self {
         Self {
             link: Link { rate, full_frame: wire_octets(longest) },
@@ -54,12 +54,12 @@ impl LlrLine {
         }
     }
 
-    /// The sending end, while our frames go by it.
+    /// Returns the sending end, while our frames use it.
     fn sending(&self) -> Option<&Sending> {
         self.sending.as_ref().filter(|_| self.is_sending).map(|(_, sending)| sending)
     }
 
-    /// The sending end, with the loop as it is measured at present.
+    /// Returns the sending end, after telling it the loop as measured at present.
     fn sending_mut(&mut self, around: &Surroundings<'_>) -> Option<&mut Sending> {
         let is_sending = self.is_sending;
         let (_, sending) = self.sending.as_mut().filter(|_| is_sending)?;
@@ -67,14 +67,14 @@ impl LlrLine {
         Some(sending)
     }
 
-    /// Both ends; a sending end that never was has nothing to tell.
+    /// Returns the counters of both ends. A sending end that never was has no counters.
     fn group(&self, sending: Option<&report::SendingState>) -> Group {
         let mut counters = sending.map(report::SendingState::counters).unwrap_or_default();
         counters.extend(self.receiving.state().counters());
         Group { name: report::GROUP, counters }
     }
 
-    /// Lets the most urgent control set leave if the outlet is free (LLR-24). One for which no frame is
+    /// Sends the most urgent control set if the outlet is free (LLR-24). A control set for which no frame is
     /// free is lost as on the link.
     fn speak(&mut self, around: &mut Surroundings<'_>) {
         let is_sending = self.is_sending;
@@ -109,7 +109,7 @@ impl LineProtocol for LlrLine {
         frames::HEADROOM
     }
 
-    /// What has been counted stays while the options do.
+    /// Chooses the options of the sending end. Its counters stay while the options do.
     fn protect(&mut self, protection: &Protection, _law: LossLaw) {
         let chosen = match protection {
             Protection::Llr(options) => Some(options),
@@ -135,7 +135,8 @@ impl LineProtocol for LlrLine {
         self.sending().is_some_and(Sending::may_send)
     }
 
-    /// INIT leaves behind the first frame, so that none waits for it in `to_link` (LLR-26).
+    /// Sends a frame of the LAN. INIT leaves behind the first frame, so that no frame waits for it in
+    /// `to_link` (LLR-26).
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         let sending = self.sending_mut(around).expect("our frames go by this protocol");
         sending.open(around.now, around.pool);
@@ -167,7 +168,7 @@ impl LineProtocol for LlrLine {
         if self.sending().is_some_and(Sending::has_fill) { Instant::ZERO } else { Instant::NEVER }
     }
 
-    /// The first INIT of a session, or the next frame of a replay.
+    /// Returns the first INIT of a session, or the next frame of a replay.
     fn poll_fill(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         let sending = self.sending_mut(around)?;
         if let Some(frame) = sending.replay(around) {
@@ -191,7 +192,7 @@ impl LineProtocol for LlrLine {
         self.speak(around);
     }
 
-    /// Nothing was ever numbered here: nothing is told.
+    /// Returns the counters; none if no frame was ever numbered here.
     fn report(&self) -> Vec<Group> {
         let state = self.sending.as_ref().map(|(_, sending)| sending.state());
         let is_used = self.is_sending

@@ -1,36 +1,36 @@
-//! How long a live sending end waits, and how much it keeps: the sizes of a loop that is measured (LLR-24, LLR-25).
+//! The waits and the window of a live sending end, computed from a measured loop (LLR-24, LLR-25).
 
 use crate::engine::llr::{SPACING_DEFAULT, Sizing, spacing_time};
 use crate::protection::Llr;
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// What a wait allows for beside the loop: a late wake-up of the other end, as in G-14.
+/// The slack of a wait beside the loop: a late wake-up of the other end, as in G-14.
 const SLACK: Duration = Duration::from_ms(1);
-/// The loop that is assumed before it has been measured; the timer is then about 21 ms.
+/// The loop that is assumed before it has been measured. The timer is then about 21 ms.
 const UNMEASURED_LOOP: Duration = Duration::from_ms(5);
-/// Loops that a replay timer lasts at least, whatever was chosen, as in G-14.
+/// The number of loops that a replay timer lasts at least, even if a shorter timer was chosen, as in G-14.
 const LOOPS_AT_LEAST: u64 = 2;
-/// A control set is a frame of its own, and costs both ends a packet. At 1 Gb/s one in 50 us is one for every
-/// four full frames (LLR-24).
+/// The least time between two control sets. A control set is a frame of its own, and costs both ends a packet. At 1
+/// Gb/s one in 50 us is one for every four full frames (LLR-24).
 const CONTROL_INTERVAL: Duration = Duration::from_us(50);
-/// Frames and bytes that may be outstanding at most when nobody has said it: as many as G-12 has.
+/// The most frames and bytes that may be outstanding unless others were chosen: those of G-12.
 pub(super) const MOST_FRAMES: u32 = 1 << 15;
 pub(super) const MOST_BYTES: Bytes = Bytes(32 << 20);
 
-/// What is known of a link before its loop is measured.
+/// The properties of a link that are known before its loop is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) rate: BitRate,
-    /// The longest frame with everything that it takes on the line.
+    /// The longest frame with all octets that it takes on the line.
     pub(super) full_frame: Bytes,
 }
 
-/// The waits and sizes that follow from what was chosen and from the loop.
+/// The waits and sizes that follow from the chosen options and from the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     rate: BitRate,
-    /// The longest frame with everything that it takes on the line.
+    /// The longest frame with all octets that it takes on the line.
     full_frame: Bytes,
     spacing: Bytes,
     chosen_timer: Option<Duration>,
@@ -41,7 +41,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// On this link, for what was chosen.
+    /// Returns the waits and sizes on this link, for the chosen options.
     pub(super) fn new(Link { rate, full_frame }: Link, options: &Llr) -> Self {
         let spacing = control_spacing(rate, Bytes(u64::from(options.spacing_bytes)));
         let mut pace = Self {
@@ -58,7 +58,7 @@ impl Pace {
         pace
     }
 
-    /// The guards have measured their loop, or not yet.
+    /// Takes in the loop that the guards have measured; `None` before the first measurement.
     pub(super) fn note(&mut self, loop_time: Option<Duration>) {
         if self.loop_time != loop_time {
             self.loop_time = loop_time;
@@ -66,17 +66,17 @@ impl Pace {
         }
     }
 
-    /// The replay timer in force (LLR-25).
+    /// Returns the replay timer in force (LLR-25).
     pub(super) fn timer(&self) -> Duration {
         self.timer
     }
 
-    /// Bytes that may be outstanding (LLR-25).
+    /// Returns the bytes that may be outstanding (LLR-25).
     pub(super) fn window(&self) -> Bytes {
         self.window
     }
 
-    /// Whether the timer that was chosen is too short for the loop (LLR-25).
+    /// Whether the chosen timer is too short for the loop (LLR-25).
     pub(super) fn is_raised(&self) -> bool {
         self.chosen_timer.is_some_and(|chosen| chosen < self.timer)
     }
@@ -91,7 +91,8 @@ impl Pace {
         self.window = self.chosen_window.unwrap_or(needed.min(MOST_BYTES));
     }
 
-    /// A measured loop holds the cable and the software at both ends, in unknown parts.
+    /// Returns the sizing for a loop. A measured loop holds the cable and the software at both ends, in unknown
+    /// parts.
     fn sizing(&self, loop_time: Duration) -> Sizing {
         Sizing {
             rate: self.rate,
@@ -104,7 +105,7 @@ impl Pace {
     }
 }
 
-/// The time from a control set to the next (LLR-24).
+/// Returns the time from a control set to the next (LLR-24).
 pub(super) fn control_interval(rate: BitRate, options: Option<&Llr>) -> Duration {
     let spacing = options.map_or(SPACING_DEFAULT, |options| Bytes(u64::from(options.spacing_bytes)));
     control_spacing(rate, spacing)
@@ -144,7 +145,7 @@ mod tests {
         let chosen = |ns| Llr { timer_ns: Some(ns), ..Llr::default() };
         let raised = pace(&chosen(65_535), Some(US(200)));
         assert_eq!((raised.timer(), raised.is_raised()), (US(1_400), true));
-        // No switch's register holds it, but what is long enough counts.
+        // No register of a switch holds this timer, but a timer that is long enough is used.
         let long = pace(&chosen(1_400_000), Some(US(200)));
         assert_eq!((long.timer(), long.is_raised()), (US(1_400), false));
     }

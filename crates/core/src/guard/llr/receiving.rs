@@ -1,4 +1,5 @@
-//! The receiving end on whole frames: hands on what is in order, and the rest of the session before (LLR-5, LLR-26).
+//! The receiving end on whole frames: delivers frames in order, and late frames of the session before (LLR-5,
+//! LLR-26).
 
 use crate::engine::llr::report::ReceivingState;
 use crate::engine::llr::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
@@ -7,13 +8,13 @@ use crate::guard::envelope;
 use crate::time::Instant;
 use crate::wire::llr::Shim;
 
-/// The receiving engine, and where the session before stood.
+/// The receiving engine, and the position that the session before had reached.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     engine: Receiver,
     /// The INIT in force.
     init: Option<Init>,
-    /// The number that the session before would have let through next.
+    /// The number of the frame that the session before would have delivered next.
     former: Option<Number>,
     stale_inits: u64,
 }
@@ -27,12 +28,13 @@ impl Receiving {
         &mut self.engine
     }
 
-    /// Frames with a wrong check sequence are left out: the network card drops them.
+    /// Returns the figures of the receiving end. Frames with a wrong check sequence are left out, because the
+    /// network card drops them.
     pub(super) fn state(&self) -> ReceivingState {
         ReceivingState { stale_inits: Some(self.stale_inits), ..ReceivingState::of(&self.engine) }
     }
 
-    /// A new session: off until its INIT comes (LLR-26).
+    /// Begins a new session: the engine is off until its INIT comes (LLR-26).
     pub(super) fn start_over(&mut self, now: Instant) {
         let was_on = self.engine.state() != ReceiverState::Off;
         self.former = was_on.then(|| self.engine.expected());
@@ -40,8 +42,8 @@ impl Receiving {
         self.init = None;
     }
 
-    /// The other end says something. A link of software may hand over a frame late, or twice: an INIT older
-    /// than the one in force must not turn the expected number back (LLR-27).
+    /// Takes in a control set. A link of software may hand over a frame late, or twice: an INIT older than the one
+    /// in force must not turn the expected number back (LLR-27).
     pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
         if let Control::Init(init) = control {
             let is_stale = |force: &Init| (init.data.wrapping_sub(force.data) as i16) < 0;
@@ -54,7 +56,7 @@ impl Receiving {
         self.engine.handle_control(now, control);
     }
 
-    /// A frame of this session. Without memory for it, it counts as lost on the link (LLR-27).
+    /// Takes in a frame of this session. A frame for which no memory is free counts as lost on the link (LLR-27).
     pub(super) fn handle_data(
         &mut self,
         around: &mut Surroundings<'_>,
@@ -74,8 +76,8 @@ impl Receiving {
         }
     }
 
-    /// A frame of the session before: it is handed on if nothing at or behind its number has been, so that
-    /// order and uniqueness hold whatever is missing (LLR-26).
+    /// Takes in a frame of the session before. It is delivered if no frame at or behind its number has been, so that
+    /// order and uniqueness hold whichever frames are missing (LLR-26).
     pub(super) fn handle_former(
         &mut self,
         around: &mut Surroundings<'_>,

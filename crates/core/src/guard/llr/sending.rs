@@ -1,4 +1,4 @@
-//! The sending end on whole frames: numbers them, keeps them, sends them again (LLR-3, LLR-11, LLR-25).
+//! The sending end on whole frames: numbers frames, keeps them, sends them again (LLR-3, LLR-11, LLR-25).
 
 use super::frames;
 use super::pace::{Link, MOST_BYTES, MOST_FRAMES, Pace};
@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use alloc::collections::VecDeque;
 
-/// The timer of the engine itself: as short as any, because [`Sending::due`] puts off what it says.
+/// The timer of the engine itself, as short as any, because [`Sending::due`] puts off its deadlines.
 const ENGINE_TIMER: Duration = Duration::from_us(1);
 
 /// The sending engine, and the frames that it has outstanding.
@@ -20,13 +20,13 @@ pub(super) struct Sending {
     pace: Pace,
     /// The original frames, oldest first.
     kept: VecDeque<Frame>,
-    /// The longest frame that may come; known once INIT has left.
+    /// The longest frame that may come, in bytes; known once INIT has left.
     longest: Bytes,
     most_held: Bytes,
 }
 
 impl Sending {
-    /// A sending end that is off.
+    /// Returns a sending end that is off.
     pub(super) fn new(link: Link, options: &Llr) -> Self {
         let config = config(options);
         let kept = VecDeque::with_capacity(config.outstanding_frames_max as usize);
@@ -47,12 +47,12 @@ impl Sending {
         &mut self.engine
     }
 
-    /// The loop as it is measured at present.
+    /// Takes in the loop as measured at present.
     pub(super) fn note(&mut self, loop_time: Option<Duration>) {
         self.pace.note(loop_time);
     }
 
-    /// The session is over: what is outstanding goes back to the pool, and nothing is numbered until
+    /// Ends the session. Outstanding frames go back to the pool, and no frame is numbered until
     /// [`open`](Self::open) (LLR-26).
     pub(super) fn close(&mut self, now: Instant, pool: &mut FramePool) {
         if self.engine.state() != SenderState::Off {
@@ -62,7 +62,7 @@ impl Sending {
         }
     }
 
-    /// Both guards know each other: INIT, once in a session (LLR-26).
+    /// Sends INIT, once in a session, when both guards know each other (LLR-26).
     pub(super) fn open(&mut self, now: Instant, pool: &FramePool) {
         if self.engine.state() == SenderState::Off {
             self.longest = Bytes(pool.longest() as u64);
@@ -70,7 +70,7 @@ impl Sending {
         }
     }
 
-    /// Whether a frame for an otherwise idle link is there: the first INIT, or a replay.
+    /// Whether a frame for an otherwise idle link waits: the first INIT, or a replay.
     pub(super) fn has_fill(&self) -> bool {
         matches!(self.engine.state(), SenderState::Off | SenderState::Replay)
     }
@@ -85,13 +85,13 @@ impl Sending {
         }
     }
 
-    /// Whether the loop has room for the longest frame; one frame is always let through.
+    /// Whether the window of the loop has room for the longest frame. One frame may always be outstanding.
     fn is_within_loop(&self) -> bool {
         let frames = self.engine.outstanding_frames();
         frames == 0 || self.engine.outstanding_bytes() + self.longest <= self.pace.window()
     }
 
-    /// A frame leaves the queue (LLR-3, LLR-17).
+    /// Sends a frame that leaves the queue (LLR-3, LLR-17).
     pub(super) fn transmit(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         // A frame that could not be sent must not be numbered: the other end would wait for it.
         let Some(mut out) = around.empty_frame() else { return around.pool.give_back(frame) };
@@ -115,8 +115,8 @@ impl Sending {
         }
     }
 
-    /// The next frame of a replay, while there is one (LLR-11). If no frame is free it comes later, or the
-    /// replay timer ends what cannot be sent.
+    /// Returns the next frame of a replay, while there is one (LLR-11). If no frame of the pool is free
+    /// the replayed frame comes later, or the replay timer ends a replay that cannot be sent.
     pub(super) fn replay(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         if self.engine.state() != SenderState::Replay {
             return None;
@@ -130,18 +130,18 @@ impl Sending {
         Some(out)
     }
 
-    /// The other end says something.
+    /// Takes in a control set.
     pub(super) fn handle_control(&mut self, now: Instant, control: Control, pool: &mut FramePool) {
         self.engine.handle_control(now, control);
         self.release(pool);
     }
 
-    /// When the replay timer ends: the engine's, put off to the timer in force.
+    /// Returns when the replay timer ends: the engine's time, put off to the timer in force.
     pub(super) fn due(&self) -> Instant {
         self.engine.poll_timeout().saturating_add(self.pace.timer().saturating_sub(ENGINE_TIMER))
     }
 
-    /// The replay timer may have ended (LLR-12, LLR-13).
+    /// Carries out the end of the replay timer, if it has ended (LLR-12, LLR-13).
     pub(super) fn handle_timeout(&mut self, now: Instant, pool: &mut FramePool) {
         if self.due() <= now {
             self.engine.handle_timeout(now);
@@ -154,7 +154,7 @@ impl Sending {
         self.kept.drain(..freed).for_each(|frame| pool.give_back(frame));
     }
 
-    /// The sizes are those of the loop, not the engine's.
+    /// Returns the figures of the sending end. The sizes are those of the loop, not the engine's.
     pub(super) fn state(&self) -> SendingState {
         SendingState {
             window: self.pace.window(),
@@ -165,7 +165,7 @@ impl Sending {
     }
 }
 
-/// What was chosen, in the words of the engine; the loop, which changes, is [`Pace`]'s.
+/// Returns the chosen options as parameters of the engine. The loop, which changes, is left to [`Pace`].
 fn config(options: &Llr) -> SenderConfig {
     SenderConfig {
         outstanding_frames_max: options.frames.unwrap_or(MOST_FRAMES),

@@ -1,10 +1,11 @@
-//! Which repetitions are paid: a share of what is sent for the first time, and less where a queue stands (RT-10).
+//! The credit that pays for repetitions: a share of the bytes sent for the first time, and less where a queue stands
+//! (RT-10).
 
 use crate::time::{Duration, Instant};
 
-/// The most that may be saved, and what there is at the start: a burst of fifty full frames, and some to spare.
+/// The most bytes that may be saved, and those at the start: a burst of fifty full frames, and some to spare.
 const MOST_BYTES: u64 = 128 << 10;
-/// The most that may be saved for times with a queue on the path: ten full frames.
+/// The most bytes that may be saved for times with a queue on the path: ten full frames.
 const MOST_QUEUED_BYTES: u64 = 16 << 10;
 /// The share that is earned while no queue stands, at least and at most, in ten-thousandths.
 const LEAST_SHARE: u64 = 500;
@@ -12,34 +13,34 @@ const MOST_SHARE: u64 = 3000;
 /// The share that is earned while a queue stands, at least and at most, in ten-thousandths.
 const LEAST_QUEUED_SHARE: u64 = 10;
 const MOST_QUEUED_SHARE: u64 = 500;
-/// Frames that count as sent before the first: one loss among few is no high share.
+/// The number of frames that count as sent before the first, so that one loss among few is no high share.
 const FEW: u64 = 100;
-/// A queue that grows shows in a loop of at most so much later: of four messages (G-5) one arrives.
+/// The longest time beyond a loop after which a growing queue shows: of four messages (G-5) one arrives.
 const UNSEEN: Duration = Duration::from_ms(200);
-/// Frames over which the loss is reckoned: counts are halved at each multiple.
+/// The number of frames from which the loss is computed: counts are halved at each multiple.
 const RECENT: u64 = 8192;
-/// Runs of losses over which their length is reckoned: counts are halved there.
+/// The number of runs of losses from which their length is computed: counts are halved there.
 const RECENT_RUNS: u64 = 256;
 /// Ten-thousandths in one.
 const WHOLE: u64 = 10_000;
-/// What a loop may be longer than five quarters of the lowest without a queue on the path: late wake-ups.
+/// The time by which a loop may exceed five quarters of the lowest without a queue on the path: late wake-ups.
 const SLACK: Duration = Duration::from_ms(2);
 /// The slack of a loop, beside an eighth, on a path that is not full at times.
 const LEAST_SLACK: Duration = Duration::from_ms(1);
 
-/// What one sending end may repeat.
+/// The bytes that one sending end may repeat.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
-    /// For times without a queue and with one, in ten-thousandths of a byte.
+    /// Credit for times without a queue and with one, in ten-thousandths of a byte.
     saved: u64,
     saved_queued: u64,
     /// Frames sent, and lost, while no queue stood.
     sent: u64,
     lost: u64,
-    /// Runs of losses, and losses, since the start.
+    /// Runs of losses, and losses in them, since the start.
     runs: u64,
     in_runs: u64,
-    /// Frames whose losses may be those of a queue: loops that would show it are still under way.
+    /// Frames whose losses may be those of a queue, because loops that would show the queue are still under way.
     fresh: Fresh,
     lowest_loop: Option<Duration>,
     has_queue: bool,
@@ -73,13 +74,13 @@ impl Default for Credit {
 }
 
 impl Credit {
-    /// A new session: its path may be another.
+    /// Begins a new session, whose path may be another.
     pub fn start_over(&mut self) {
         (self.lowest_loop, self.has_queue, self.has_room) = (None, false, false);
         self.fresh = Fresh::default();
     }
 
-    /// A frame of so many bytes was sent for the first time.
+    /// Earns credit for a frame of `bytes` bytes that was sent for the first time.
     pub fn earn(&mut self, bytes: u64) {
         self.fresh.sent += 1;
         let earned = bytes * self.share();
@@ -90,13 +91,13 @@ impl Credit {
         }
     }
 
-    /// So many frames were lost, in so many runs.
+    /// Takes note of `frames` lost frames, in `runs` runs.
     pub fn lose(&mut self, frames: u64, runs: u64) {
         self.fresh.lost += frames;
         self.fresh.runs += runs;
     }
 
-    /// Frames and losses of a time without a queue say what the path loses.
+    /// Adds the frames and losses of a time without a queue to those from which the loss of the path is computed.
     fn learn(&mut self) {
         self.sent += self.fresh.sent;
         self.lost = (self.lost + self.fresh.lost).min(self.sent);
@@ -110,28 +111,29 @@ impl Credit {
         }
     }
 
-    /// The lost share without a queue, in ten-thousandths.
+    /// Returns the lost share without a queue, in ten-thousandths.
     pub fn lost_share(&self) -> u64 {
         self.lost * WHOLE / self.sent
     }
 
-    /// The mean length of a run of losses, rounded up; one if none was seen.
+    /// Returns the mean length of a run of losses, rounded up; one if none was seen.
     pub fn burst(&self) -> u64 {
         self.in_runs.div_ceil(self.runs.max(1)).max(1)
     }
 
-    /// How many losses the burst is known by.
+    /// Returns how many losses the mean length of a run is computed from.
     pub fn known(&self) -> u64 {
         self.in_runs
     }
 
-    /// Whether the path shows no sign of being full, and what is saved is more than half: repairs may be sent ahead.
+    /// Whether the path shows no sign of being full, and more than half of the most credit is saved: repairs may be sent
+    /// ahead.
     pub fn has_room(&self) -> bool {
         self.has_room && self.saved > MOST_BYTES * WHOLE / 2
     }
 
-    /// The longest of the recent loops, as the guards measure it. What was lost counts once no queue has shown for a loop
-    /// and four messages; what a queue may have dropped says nothing of the path.
+    /// Takes in the longest of the recent loops, as the guards measure it. Losses count once no queue has shown for a
+    /// loop and four messages. Frames that a queue may have dropped tell nothing about the loss of the path.
     pub fn note_loop(&mut self, now: Instant, loop_time: Option<Duration>) {
         let Some(loop_time) = loop_time else { return };
         let lowest = self.lowest_loop.map_or(loop_time, |lowest| lowest.min(loop_time));
@@ -146,7 +148,7 @@ impl Credit {
         }
     }
 
-    /// What is earned at present, in ten-thousandths: two and a half times the loss.
+    /// Returns the share that is earned at present, in ten-thousandths: two and a half times the loss.
     pub fn share(&self) -> u64 {
         let wanted = self.lost * 5 * WHOLE / (2 * self.sent);
         match self.has_queue {
@@ -155,7 +157,7 @@ impl Credit {
         }
     }
 
-    /// Pays for so many bytes, if they can be paid.
+    /// Pays for `bytes` bytes. Returns whether the credit was enough.
     pub fn pay(&mut self, bytes: u64) -> bool {
         let saved = if self.has_queue { &mut self.saved_queued } else { &mut self.saved };
         let left = saved.checked_sub(bytes * WHOLE);
@@ -170,8 +172,8 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_ms;
 
-    /// What is paid of a loss of one in `every` frames of a thousand bytes, one in a millisecond, in thousandths of what
-    /// is sent, while the guards measure this loop.
+    /// Returns the bytes paid for a loss of one in `every` frames of a thousand bytes, one in a millisecond, in
+    /// thousandths of the bytes sent, while the guards measure this loop.
     fn paid(credit: &mut Credit, loop_ms: u64, every: u64, frames: u64) -> u64 {
         let start = credit.fresh.since;
         let mut paid = 0;

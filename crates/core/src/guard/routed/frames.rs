@@ -1,4 +1,4 @@
-//! From a frame of the LAN to one of the path, and back (RT-2, RT-17).
+//! Conversion of a frame of the LAN to a frame of the path, and back (RT-2, RT-17).
 
 use super::headers::{Choice, Models, Seen};
 use super::low;
@@ -6,7 +6,7 @@ use crate::guard::{Frame, Surroundings, ecn, envelope};
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 use crate::wire::routed::{self, DataHeader, Form, Short, Whole};
 
-/// The local octets, which say the ECN field of the datagram, and the EtherType (RT-2, RT-4).
+/// Writes the local octets, which hold the ECN field of the datagram, and the EtherType (RT-2, RT-4).
 pub(super) fn begin(out: &mut Frame, ecn: u8) {
     out.clear();
     out.resize(envelope::ETHERTYPE, 0);
@@ -21,13 +21,13 @@ pub(super) fn is_bare(frame: &[u8]) -> bool {
         && packet.first().and_then(|first| ip_of(first >> 4)) == envelope::ethertype(frame)
 }
 
-/// What travels of a frame, and whether that is bare.
+/// Returns the contents of a frame that travel, and whether they are an IP packet without an Ethernet header.
 pub(super) fn contents(frame: &[u8]) -> (bool, &[u8]) {
     let is_bare = is_bare(frame);
     (is_bare, if is_bare { &frame[EthernetHeader::LEN..] } else { frame })
 }
 
-/// The EtherType of a version of IP.
+/// Returns the EtherType of a version of IP.
 fn ip_of(version: u8) -> Option<EtherType> {
     match version {
         4 => Some(EtherType::IPV4),
@@ -36,7 +36,8 @@ fn ip_of(version: u8) -> Option<EtherType> {
     }
 }
 
-/// Seals a frame of the LAN behind its header and lets it leave as `choice` says; how long it is, or nothing without room.
+/// Seals a frame of the LAN behind its header and sends it in the form of `choice`. Returns its length; `None` without
+/// room.
 pub(super) fn send(
     around: &mut Surroundings<'_>,
     models: &Models,
@@ -63,14 +64,14 @@ pub(super) fn send(
     Some(bytes)
 }
 
-/// What came of the contents of a data frame.
+/// The result of restoring the contents of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Restored {
-    /// The frame, which is this.
+    /// The frame, which is of this kind.
     Frame(Whole),
-    /// Nothing: its model is not here.
+    /// No frame: its model has not arrived.
     Unknown,
-    /// Nothing: it makes no sense.
+    /// No frame: the contents are malformed.
     Malformed,
 }
 
@@ -97,7 +98,7 @@ pub(super) fn restore_whole(out: &mut Frame, whole: Whole, contents: &[u8]) -> R
     if out.len() >= EthernetHeader::LEN { Restored::Frame(whole) } else { Restored::Malformed }
 }
 
-/// Writes the header in front of an IP packet of a TUN; `false` if the packet is none.
+/// Writes the header in front of an IP packet of a TUN. Returns `false` if the packet is none.
 fn begin_bare(out: &mut Frame, packet: &[u8]) -> bool {
     let Some(ethertype) = packet.first().and_then(|first| ip_of(first >> 4)) else { return false };
     out.resize(envelope::ETHERTYPE, 0);

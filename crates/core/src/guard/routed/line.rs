@@ -19,19 +19,19 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
-/// By how much a repair is longer than the longest frame of the LAN, without the seal: the local octets, the EtherType,
-/// the header, the prefix of a body. A data frame is shorter.
+/// The bytes by which a repair is longer than the longest frame of the LAN, without the seal: the local octets, the
+/// EtherType, the header, the prefix of a body. A data frame is shorter.
 const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
 
-/// How long the receiving end waits at least before it tells again that it lacks a model.
+/// The least time between two messages of the receiving end that it lacks a model.
 const UNREAD_LEAST: Duration = Duration::from_ms(1);
 
 /// Both ends of the routed guard's protection.
 #[derive(Debug)]
 pub struct RoutedLine {
-    /// Whether what we send may be asked for again; if not it is sealed and numbered, and that is all.
+    /// Whether the frames that this end sends may be asked for again. If not, they are only sealed and numbered.
     is_repairing: bool,
-    /// Whether what the peer sends may be asked for.
+    /// Whether the frames that the peer sends may be asked for.
     is_asking: bool,
     sending: Sending,
     receiver: Receiver,
@@ -40,10 +40,10 @@ pub struct RoutedLine {
     seen: Seen,
     former_seen: Seen,
     field: Box<dyn Field>,
-    /// Entries under way into a request, or into what is gone.
+    /// Entries of the next request, or of the next message of frames that will not come.
     entries: Vec<Entry>,
     malformed: u64,
-    /// Short frames whose model was not here.
+    /// Short frames whose model had not arrived.
     unread: u64,
     tell_unread_from: Instant,
     /// Frames with a mark that their transport does not take (RT-4).
@@ -51,7 +51,7 @@ pub struct RoutedLine {
 }
 
 impl RoutedLine {
-    /// Both ends, at rest, which code by this arithmetic.
+    /// Returns both ends, before any session. Their code uses this arithmetic.
     pub fn new(field: Box<dyn Field>) -> Self {
         Self {
             is_repairing: false,
@@ -70,7 +70,7 @@ impl RoutedLine {
         }
     }
 
-    /// A frame of the present session: what it says counts.
+    /// Takes in a frame of the present session.
     fn handle_session(&mut self, around: &mut Surroundings<'_>, frame: &[u8], said: RoutedFrame<'_>) {
         match said {
             RoutedFrame::Data(header, contents) => self.handle_data(around, frame, header, contents),
@@ -99,7 +99,7 @@ impl RoutedLine {
         }
     }
 
-    /// A repair, which tells how far was sent, too (RT-15).
+    /// Takes in a repair, whose number also tells how far was sent (RT-15).
     fn handle_repair(&mut self, around: &mut Surroundings<'_>, end: u32, covered: u8, sum: &[u8]) {
         if !self.is_asking {
             return;
@@ -113,7 +113,7 @@ impl RoutedLine {
         decoder.repair(&**field, end, covered, sum, &mut give);
     }
 
-    /// Contents have come, to which others may refer, and by which others may be rebuilt.
+    /// Takes in the contents of a frame, to which others may refer, and by which others may be rebuilt.
     fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, whole: Whole, contents: &[u8]) {
         let Self { decoder, field, receiver, seen, malformed, .. } = self;
         if whole.is_model {
@@ -124,7 +124,7 @@ impl RoutedLine {
         decoder.frame(&**field, number, whole, contents, &mut give);
     }
 
-    /// A repair of what was sent last, if it can be paid (RT-14).
+    /// Returns a repair of the frames that were sent last, if it can be paid (RT-14).
     fn repair(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         let mut out = around.empty_frame()?;
         begin(&mut out, 0);
@@ -156,7 +156,7 @@ impl RoutedLine {
                 return self.drop_data(around, item, number);
             }
         };
-        // Before a mark is copied into it: repairs cover what was sent.
+        // The contents are noted before a mark is copied into them, because repairs cover the frames as sent.
         let came = if whole.is_bare { EthernetHeader::LEN } else { 0 };
         let is_marked = frame[0] & CE == CE;
         if is_marked && ecn::field(&item) == 0 {
@@ -178,8 +178,8 @@ impl RoutedLine {
         }
     }
 
-    /// A short frame whose model is not here is as good as lost: it is asked for, and comes whole. The sending end is told
-    /// that it lacks the model, once in a while: all that follow are unread, too (RT-17).
+    /// Treats a short frame whose model has not arrived as lost: the frame is asked for, and comes whole. The sending end
+    /// is told that the model is missing, once in a while only, because all frames that follow are unread, too (RT-17).
     fn handle_unread(&mut self, around: &mut Surroundings<'_>, number: u64) {
         self.unread += 1;
         self.know(around, low(number + 1));
@@ -191,19 +191,19 @@ impl RoutedLine {
         }
     }
 
-    /// A frame that came is not handed on. To ask for it again would bring no other (RT-4).
+    /// Drops a frame that arrived. A request for it would bring no other frame (RT-4).
     fn drop_data(&mut self, around: &mut Surroundings<'_>, item: Frame, number: u64) {
         around.pool.give_back(item);
         self.know(around, low(number + 1));
         self.receiver.gone(number, 1);
     }
 
-    /// Sends again what was asked for and has its turn (RT-16).
+    /// Sends the repetitions whose turn has come (RT-16).
     fn repeat(&mut self, around: &mut Surroundings<'_>) {
         self.sending.take_turns(around);
     }
 
-    /// Sends the entries that have been gathered, as a request or as what is gone.
+    /// Sends the entries that have been gathered, as a request or as numbers that will not come.
     fn say(&mut self, around: &mut Surroundings<'_>, is_request: bool) {
         for part in self.entries.chunks(most_entries(around.pool.longest())) {
             let Some(mut out) = around.empty_frame() else { break };
@@ -269,7 +269,7 @@ impl LineProtocol for RoutedLine {
         match (RoutedFrame::parse(body), origin) {
             (Err(_), _) => self.malformed += 1,
             (Ok(said), Origin::Session) => self.handle_session(around, frame, said),
-            // Of the session before only contents count, and only once: a repetition may have come (G-6).
+            // Of the session before only contents count, and only of frames sent first: a repetition may have come (G-6).
             (Ok(RoutedFrame::Data(header, contents)), _) if header.repetition == 0 => {
                 let Some(mut item) = around.empty_frame() else { return origin };
                 let number = self.receiver.former(header.number);
@@ -288,7 +288,7 @@ impl LineProtocol for RoutedLine {
         self.sending.tell_at()
     }
 
-    /// How far was sent, once nothing more is (RT-13); a repair says it, too (RT-14).
+    /// Returns a message of how far was sent, once no more frames are (RT-13), or a repair, which tells that, too (RT-14).
     fn poll_fill(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         let repair = if self.sending.is_repair_due_at_rest() { self.repair(around) } else { None };
         let next = self.sending.tell(around.now, around.loop_time);
@@ -353,16 +353,16 @@ impl LineProtocol for RoutedLine {
     }
 }
 
-/// How many entries fit a frame of this length, which ports have room for: between the EtherType, kind and number of
-/// entries, and the seal.
+/// Returns how many entries fit a frame of this length, for which ports have room: between the EtherType, kind and number
+/// of entries, and the seal.
 fn most_entries(longest: usize) -> usize {
     (longest.saturating_sub(EthernetHeader::LEN + BEFORE_ENTRIES + WHOLE_SEAL) / ENTRY).clamp(1, MOST_ENTRIES)
 }
 
-/// Congestion experienced.
+/// The ECN code point of congestion experienced.
 const CE: u8 = 0b11;
 
-/// Numbers in the words of a message.
+/// Returns a number in the octets of a hello.
 fn octets(number: u64) -> HelloOctets {
     let [_, octets @ ..] = low(number).to_be_bytes();
     octets
@@ -372,13 +372,13 @@ fn number([high, middle, low]: HelloOctets) -> u32 {
     u32::from_be_bytes([0, high, middle, low])
 }
 
-/// A frame goes to the LAN.
+/// Hands a frame to the LAN.
 fn hand_on(around: &mut Surroundings<'_>, frame: Frame) {
     around.counters.contents += 1;
     around.to_lan.push_back(frame);
 }
 
-/// A rebuilt frame goes to the LAN, if it was missing.
+/// Hands a rebuilt frame to the LAN, if it was missing.
 fn hand_on_rebuilt(
     around: &mut Surroundings<'_>,
     (receiver, seen): (&mut Receiver, &mut Seen),

@@ -1,4 +1,5 @@
-//! The receiving end: hands on what comes, finds holes, and says what to ask for (RT-5 to RT-9, RT-15).
+//! The receiving end: hands on frames that arrive, finds holes, and decides which numbers to ask for (RT-5 to RT-9,
+//! RT-15).
 //!
 //! ```text
 //!   settled |  base                              end
@@ -12,54 +13,55 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
-/// Numbers that may be open at once: beyond, the oldest holes are given up.
+/// The most numbers that may be open at once: beyond, the oldest holes are given up.
 const MOST_OPEN: usize = 1 << 16;
-/// Frames that were rebuilt of late and are remembered.
+/// The most rebuilt frames that are remembered.
 const MOST_REBUILT: usize = 1024;
 /// How often a hole is asked for.
 pub(super) const MOST_REQUESTS: u8 = 5;
 
-/// A number that was skipped.
+/// A number that was skipped, and whose frame has not arrived.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     number: u64,
     found: Instant,
-    /// When it counts as lost, or is asked for again, or is given up.
+    /// When the number counts as lost, or is asked for again, or is given up.
     due: Instant,
     asked: Instant,
     requests: u8,
 }
 
-/// A frame that was rebuilt from repairs. It may be late and not lost.
+/// A frame that was rebuilt from repairs. The original may be late and not lost.
 #[derive(Clone, Copy, Debug)]
 struct Rebuilt {
     number: u64,
     found: Instant,
-    /// When it counts as lost.
+    /// When the frame counts as lost.
     due: Instant,
-    /// Whether the sending end knows: it was asked for the frame, or was told.
+    /// Whether the sending end knows of the loss: it was asked for the frame, or was told.
     is_told: bool,
 }
 
-/// Numbers to ask for, one behind the other; those of repetition zero were rebuilt, and are lost all the same (RT-15).
+/// Consecutive numbers to ask for. Frames with repetition zero were rebuilt, and are reported as lost all the same
+/// (RT-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The first of them.
+    /// The first number.
     pub first: u64,
-    /// How many there are.
+    /// How many numbers there are.
     pub length: u8,
-    /// For which repetition.
+    /// The repetition that is asked for.
     pub repetition: u8,
 }
 
-/// What the receiving end has seen.
+/// Events at the receiving end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverCounters {
     /// Numbers that counted as lost.
     pub lost: u64,
-    /// Of those, numbers that came after all.
+    /// Lost numbers whose frames came after all.
     pub recovered: u64,
-    /// Of those, numbers whose frames were rebuilt from repairs.
+    /// Lost numbers whose frames were rebuilt from repairs.
     pub rebuilt: u64,
     /// Numbers that counted as lost and did not come.
     pub given_up: u64,
@@ -72,20 +74,20 @@ pub struct ReceiverCounters {
 /// The receiving end of one session.
 #[derive(Debug)]
 pub struct Receiver {
-    /// All numbers before this one are settled.
+    /// The number before which all numbers are settled.
     base: u64,
-    /// Of the numbers from there on, which are settled: handed on, or given up. Each of the others has a hole.
+    /// Whether each number from `base` on is settled: handed on, or given up. Each of the others has a hole.
     settled: VecDeque<bool>,
-    /// Both of the session before, whose frames may still come (G-6).
+    /// Base and settled numbers of the session before, whose frames may still come (G-6).
     former: (u64, VecDeque<bool>),
     holes: VecDeque<Hole>,
-    /// What was rebuilt of late, and of how many of them the sending end does not know.
+    /// The frames rebuilt lately, and of how many of them the sending end does not know.
     rebuilt: VecDeque<Rebuilt>,
     untold: usize,
-    /// Numbers of which it is to be told.
+    /// Numbers of rebuilt frames that the sending end is to be told of.
     telling: Vec<u64>,
     waits: Waits,
-    /// No later than the first deadline of a hole, or of what was rebuilt.
+    /// A time no later than the first deadline of a hole, or of a rebuilt frame.
     due: Instant,
     counters: ReceiverCounters,
 }
@@ -108,32 +110,32 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// All numbers before this one are settled.
+    /// Returns the number before which all numbers are settled.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The number behind the highest that is known of.
+    /// Returns the number behind the highest that is known of.
     pub fn end(&self) -> u64 {
         self.base + self.settled.len() as u64
     }
 
-    /// What has been seen so far.
+    /// Returns the counters of the receiving end.
     pub fn counters(&self) -> ReceiverCounters {
         self.counters
     }
 
-    /// The waits in force.
+    /// Returns the waits in force.
     pub fn waits(&self) -> &Waits {
         &self.waits
     }
 
-    /// The guards have measured their loop, or not yet.
+    /// Takes in the loop that the guards have measured; `None` before the first measurement.
     pub fn note_loop(&mut self, loop_time: Option<Duration>) {
         self.waits.note_loop(loop_time);
     }
 
-    /// A new session: numbers from zero.
+    /// Begins a new session: numbers from zero.
     pub fn start_over(&mut self) {
         self.counters.given_up += self.holes.iter().filter(|hole| hole.requests > 0).count() as u64;
         self.former.0 = self.base;
@@ -146,14 +148,14 @@ impl Receiver {
         (self.base, self.due) = (0, Instant::NEVER);
     }
 
-    /// The number in the session before that ends in these bits.
+    /// Returns the number in the session before that ends in these bits.
     pub fn former(&self, bits: u32) -> u64 {
         let (base, settled) = &self.former;
         extended(bits, base + settled.len() as u64)
     }
 
-    /// A frame of the session before arrived: whether it is handed on, which it was not in that session. A datagram
-    /// that comes again is known by its seal.
+    /// Whether a frame of the session before is handed on: if it was not in that session. A repeated datagram is known
+    /// by its seal.
     pub fn handle_former(&mut self, number: u64) -> bool {
         let (base, settled) = &self.former;
         let is_settled =
@@ -162,7 +164,7 @@ impl Receiver {
         !is_settled
     }
 
-    /// A frame arrived: for the first time, or as a repetition. Whether it is handed on (RT-6).
+    /// Takes in a frame, sent for the first time or as a repetition. Returns whether it is handed on (RT-6).
     pub fn handle(&mut self, now: Instant, number: u64, repetition: u8) -> bool {
         self.know(now, number);
         if number == self.end() {
@@ -182,13 +184,13 @@ impl Receiver {
         true
     }
 
-    /// A repair came that was sent ahead.
+    /// Takes note of a repair that was sent ahead.
     pub fn repair_came(&mut self, now: Instant) {
         self.waits.repair_came(now);
     }
 
-    /// A frame was rebuilt from repairs: whether it is handed on (RT-6). One that was not asked for counts as lost
-    /// after the reordering window, if it has not come by then.
+    /// Takes in a frame that was rebuilt from repairs. Returns whether it is handed on (RT-6). A rebuilt frame that
+    /// was not asked for counts as lost after the reordering window, if the original has not come by then.
     pub fn rebuild(&mut self, now: Instant, number: u64) -> bool {
         let Some(hole) = self.close(number) else { return false };
         let oldest = now.as_ps().saturating_sub(self.waits.round_trip().as_ps());
@@ -209,7 +211,8 @@ impl Receiver {
         true
     }
 
-    /// A frame came after it had been handed on: what that tells of the path is taken, if it was rebuilt before.
+    /// Takes note of a frame that came after it had been handed on. If it was rebuilt before, its delay is taken for
+    /// the reordering of the path.
     fn came_late(&mut self, now: Instant, number: u64) {
         let Some(place) = self.rebuilt.iter().rposition(|rebuilt| rebuilt.number == number) else { return };
         let Some(rebuilt) = self.rebuilt.remove(place) else { return };
@@ -220,7 +223,7 @@ impl Receiver {
         self.waits.overtaken(now, now - rebuilt.found); // RT-7
     }
 
-    /// What was rebuilt and has not come within the reordering window was lost.
+    /// Reports rebuilt frames as lost whose originals have not come within the reordering window.
     fn tell_rebuilt(&mut self, now: Instant, tell: &mut impl FnMut(Wanted)) {
         let Self { rebuilt, untold, telling, counters, .. } = self;
         for rebuilt in rebuilt.iter_mut().filter(|rebuilt| !rebuilt.is_told && rebuilt.due <= now) {
@@ -238,15 +241,15 @@ impl Receiver {
         run.into_iter().for_each(tell);
     }
 
-    /// All numbers before `next` were sent: those that are not here are holes. A peer that is too far ahead loses
-    /// its oldest.
+    /// Takes note that all numbers before `next` were sent: those that have not arrived become holes. If `next` is too
+    /// far ahead, the oldest holes are given up.
     pub fn know(&mut self, now: Instant, next: u64) {
         if self.end() >= next {
             return;
         }
         let first = next.saturating_sub(MOST_OPEN as u64);
         if first > self.end() {
-            // A leap: nothing that is known stays open.
+            // A leap: no earlier number stays open.
             self.counters.given_up += self.holes.len() as u64 + (first - self.end());
             self.holes.clear();
             self.settled.clear();
@@ -261,26 +264,26 @@ impl Receiver {
         }
     }
 
-    /// One more number may be open (RT-13).
+    /// Makes room for one more open number (RT-13).
     fn make_room(&mut self) {
         while self.settled.len() >= MOST_OPEN {
             self.give_up(self.base);
         }
     }
 
-    /// The sending end will not repeat these numbers (RT-9).
+    /// Gives up these numbers, which the sending end will not repeat (RT-9).
     pub fn gone(&mut self, first: u64, length: u8) {
         for number in first..first + u64::from(length) {
             self.give_up(number);
         }
     }
 
-    /// When [`Receiver::handle_timeout`] is due, or somewhat before.
+    /// Returns when [`Receiver::handle_timeout`] is due, or a time somewhat before.
     pub fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// Deadlines may have come: what is to be asked for goes to `ask`.
+    /// Carries out the deadlines that have come. The numbers to be asked for go to `ask`.
     pub fn handle_timeout(&mut self, now: Instant, ask: &mut impl FnMut(Wanted)) {
         if self.due > now {
             return;
@@ -302,7 +305,7 @@ impl Receiver {
         self.due = self.holes.iter().map(|hole| hole.due).chain(untold).min().unwrap_or(Instant::NEVER);
     }
 
-    /// The hole of a number that has come is closed; what its coming tells of the path is taken.
+    /// Closes the hole of a number that has come. Its delay is taken for the reordering or the round trip of the path.
     fn learn(&mut self, now: Instant, number: u64, repetition: u8) {
         let Some(hole) = self.close(number) else { return };
         self.counters.recovered += u64::from(hole.requests > 0);
@@ -320,7 +323,7 @@ impl Receiver {
         self.holes.remove(place)
     }
 
-    /// A number will not come.
+    /// Gives up a number that will not come.
     fn give_up(&mut self, number: u64) {
         if self.close(number).is_some() {
             self.counters.given_up += 1;
@@ -328,7 +331,7 @@ impl Receiver {
         }
     }
 
-    /// What was asked for often enough will not come (RT-9).
+    /// Gives up the numbers that were asked for often enough (RT-9).
     fn give_up_old(&mut self, now: Instant) {
         let Self { base, settled, holes, counters, .. } = self;
         holes.retain(|hole| {
@@ -359,7 +362,7 @@ impl Receiver {
 }
 
 impl Wanted {
-    /// One more number for a run; a run that it does not continue goes to `ask`.
+    /// Adds one more number to a run. A run that the number does not continue goes to `ask`.
     fn extend(run: &mut Option<Self>, number: u64, repetition: u8, ask: &mut impl FnMut(Self)) {
         match run {
             Some(run) if run.reaches(number) && run.repetition == repetition => run.length += 1,
@@ -437,7 +440,7 @@ mod tests {
         assert_eq!(receiver.poll_timeout(), at(1000));
         assert_eq!(asked(&mut receiver, at(1000)), [(1, 1, 0), (3, 1, 0)]);
         assert_eq!((receiver.poll_timeout(), receiver.base()), (Instant::NEVER, 4));
-        // Later than the window: it is learnt.
+        // The original comes later than the window, and the delay is learnt.
         assert!(!receiver.handle(at(2000), 1, 0));
         let counters = receiver.counters();
         assert_eq!((counters.lost, counters.rebuilt, counters.reordered), (2, 2, 2));
@@ -447,7 +450,7 @@ mod tests {
         assert_eq!(asked(&mut receiver, at(5500)), [(4, 3, 0)], "one run");
     }
 
-    // RT-6, RT-15: a frame that was rebuilt, and comes late when another session has begun.
+    // RT-6, RT-15: a frame that was rebuilt, and whose original comes late when another session has begun.
     #[test]
     fn what_an_old_session_handed_on_is_not_handed_on_again() {
         let mut receiver = receiver();
@@ -501,7 +504,7 @@ mod tests {
         assert_eq!((receiver.base(), receiver.counters().given_up), (MOST_OPEN as u64 + 10, 1));
     }
 
-    // RT-13: what a frame costs does not depend on what it says.
+    // RT-13: the cost of a frame does not depend on its number.
     #[test]
     fn a_leap_of_numbers_costs_no_more_than_what_stays_open() {
         let mut receiver = receiver();

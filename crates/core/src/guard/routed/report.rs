@@ -1,4 +1,4 @@
-//! What a routed guard's protection tells about itself.
+//! The counters of a routed guard's protection, in the words of the report.
 
 use super::sending::SendingCounters;
 use super::{ReceiverCounters, Waits};
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// The name of the group that has the counters of both ends.
 pub(super) const GROUP: &str = "routed";
 
-/// Both ends at one instant.
+/// The state of both ends at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     pub(super) receiving: ReceiverCounters,
@@ -25,10 +25,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// In the words of the report.
+    /// Returns the counters in the words of the report.
     pub(super) fn counters(&self) -> Vec<Counter> {
         let Self { receiving, sending, kept: (kept_frames, kept_bytes), .. } = *self;
-        // At an instant beyond all: the window without the reordering that is still remembered.
+        // At the end of time: the window without the reordering that is still remembered.
         let window_us = self.waits.window(Instant::NEVER).as_us_f64() as u64;
         let repair_us = self.waits.repair().as_us_f64() as u64;
         vec![

@@ -1,5 +1,5 @@
-//! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid, and sends repairs ahead
-//! (RT-9, RT-10, RT-13, RT-14, RT-16, RT-17).
+//! The sending end on whole frames: numbers frames, keeps them, repeats those that are asked for and paid, and sends
+//! repairs ahead (RT-9, RT-10, RT-13, RT-14, RT-16, RT-17).
 
 use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
 use super::headers::{Choice, Models};
@@ -14,29 +14,30 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
-/// What is kept of frames that were sent (RT-13).
+/// The most frames, and the most bytes, that are kept of those sent (RT-13).
 const MOST_FRAMES: usize = 1 << 15;
 const MOST_BYTES: u64 = 32 << 20;
-/// How often an end that has nothing more to send says how far it is, and the first time at the earliest (RT-13).
+/// How often an end that has no more frames to send tells how far it has sent, and the least time before the first
+/// telling (RT-13).
 const TOLD: u8 = 3;
 const LEAST_IDLE: Duration = Duration::from_ms(1);
 /// The loop that is assumed before it is measured.
 const UNMEASURED: Duration = Duration::from_ms(80);
-/// Loops after which an idle end first says how far it is.
+/// The part of a loop after which an idle end first tells how far it has sent: one over this.
 const IDLE_PART: u64 = 8;
 
-/// What the sending end has done.
+/// Events at the sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SendingCounters {
     /// Frames sent for the first time.
     pub(super) data: u64,
-    /// Their bytes, sealed.
+    /// Bytes of frames sent for the first time, sealed.
     pub(super) data_bytes: u64,
-    /// Those that left with short headers.
+    /// Frames sent for the first time that left with short headers.
     pub(super) short: u64,
     /// Repetitions, copies included.
     pub(super) repeated: u64,
-    /// Their bytes.
+    /// Bytes of the repetitions.
     pub(super) repeated_bytes: u64,
     /// Repairs sent ahead, and their bytes.
     pub(super) repairs: u64,
@@ -50,9 +51,9 @@ pub(super) struct SendingCounters {
 /// A frame that may be asked for.
 #[derive(Debug)]
 struct Kept {
-    /// As the LAN gave it.
+    /// The frame as the LAN gave it.
     frame: Frame,
-    /// As what it left for the first time.
+    /// The form in which the frame left for the first time.
     choice: Choice,
 }
 
@@ -66,12 +67,12 @@ pub(super) struct Sending {
     models: Models,
     credit: Credit,
     pace: Pace,
-    /// What is to be sent again, and for which repetition: paid, and waiting for its turn (RT-16).
+    /// Numbers to be sent again, each with its repetition: paid, and waiting for their turn (RT-16).
     waiting: VecDeque<(u64, u8)>,
     /// When the last repetition would have left without a burst, and when the next may leave.
     last_turn: Instant,
     next_turn: Instant,
-    /// When to say how far was sent, and how often that was said since the last frame.
+    /// When to tell how far was sent, and how often that was told since the last frame.
     tell_at: Option<Instant>,
     told: u8,
     /// The sum of a repair.
@@ -80,7 +81,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// The number of the next frame.
+    /// Returns the number of the next frame.
     pub(super) fn next(&self) -> u64 {
         self.first + self.kept.len() as u64
     }
@@ -89,7 +90,7 @@ impl Sending {
         self.counters
     }
 
-    /// Frames and bytes that are kept.
+    /// Returns the number of frames and bytes that are kept.
     pub(super) fn kept(&self) -> (u64, u64) {
         (self.kept.len() as u64, self.held_bytes)
     }
@@ -98,7 +99,7 @@ impl Sending {
         &self.credit
     }
 
-    /// A new session: numbers from zero, nothing kept.
+    /// Begins a new session: numbers from zero, no frame kept.
     pub(super) fn start_over(&mut self, pool: &mut FramePool) {
         while self.forget_oldest(pool) {}
         self.first = 0;
@@ -117,17 +118,17 @@ impl Sending {
         true
     }
 
-    /// Lets a frame leave that cannot be asked for.
+    /// Sends a frame that cannot be asked for.
     pub(super) fn pass(&self, around: &mut Surroundings<'_>, frame: &Frame) {
         frames::send(around, &self.models, (0, 0), Choice::Whole, frame);
     }
 
-    /// Takes a frame, which leaves now. Whether a repair is due (RT-14).
+    /// Sends a frame of the LAN and keeps it. Returns whether a repair is due (RT-14).
     pub(super) fn take(&mut self, around: &mut Surroundings<'_>, frame: Frame) -> bool {
         let number = self.next();
         let (is_bare, contents) = frames::contents(&frame);
         let choice = self.models.choose(number, contents, is_bare);
-        // A frame for which there was no room is lost as on the path, and can be asked for.
+        // A frame without room in the pool is lost as on the path, and can be asked for.
         let bytes = frames::send(around, &self.models, (number, 0), choice, &frame).unwrap_or(0);
         self.counters.short += u64::from(matches!(choice, Choice::Short(_)));
         self.counters.data += 1;
@@ -149,12 +150,12 @@ impl Sending {
         self.told == 0 && self.pace.is_due_at_rest(&self.credit)
     }
 
-    /// Repairs per frame, in ten-thousandths.
+    /// Returns the repairs per frame, in ten-thousandths.
     pub(super) fn repairs_share(&self) -> u64 {
         self.pace.share(&self.credit)
     }
 
-    /// Appends a repair of the frames that the receiving end may miss; `false` if it cannot be paid.
+    /// Appends a repair of the frames that the receiving end may miss. Returns `false` if it cannot be paid.
     pub(super) fn repair(&mut self, field: &dyn Field, out: &mut Vec<u8>) -> bool {
         self.pace.sent();
         let covered = (self.kept.len() as u64).min(MOST_COVERED);
@@ -181,7 +182,7 @@ impl Sending {
         is_paid
     }
 
-    /// The receiving end has settled all numbers before that which ends in these bits.
+    /// Takes note that the receiving end has settled all numbers before the number that ends in these bits.
     pub(super) fn settle(&mut self, bits: u32, pool: &mut FramePool) {
         let settled = extended(bits, self.next()).min(self.next());
         self.models.settle(settled);
@@ -190,13 +191,14 @@ impl Sending {
         }
     }
 
-    /// The receiving end asks for these. What can be paid waits for its turn; what will not come is noted in `gone`.
+    /// Takes in a request for these numbers. Repetitions that can be paid wait for their turn. Numbers that will not come
+    /// are noted in `gone`.
     pub(super) fn handle_request(&mut self, entry: Entry, gone: &mut Vec<Entry>) {
         if entry.repetition == UNREAD {
             return self.handle_unread(extended(entry.first, self.next()));
         }
         if entry.repetition <= 1 {
-            // Rebuilt, or asked for: lost.
+            // The frames were rebuilt or are asked for: the path lost them.
             self.credit.lose(u64::from(entry.length), 1);
         }
         if !(1..=MOST_REQUESTS).contains(&entry.repetition) {
@@ -205,7 +207,7 @@ impl Sending {
         let first = extended(entry.first, self.next());
         for number in first..first + u64::from(entry.length) {
             let Some(Kept { frame, .. }) = kept(&self.kept, self.first, number) else {
-                // A number that was never sent is nobody's.
+                // A number that was never sent belongs to no frame.
                 if number < self.first {
                     self.counters.not_kept += 1;
                     self.models.forget(number);
@@ -215,7 +217,7 @@ impl Sending {
             };
             let copies = if entry.repetition == 1 { 1 } else { 2 };
             for copy in 0..copies {
-                // Longer than what leaves by no more than its headers.
+                // A repetition is longer than the frame by its headers at most.
                 if !self.credit.pay(frame.len() as u64 + HEADERS) {
                     if copy == 0 {
                         self.counters.unpaid += 1;
@@ -229,27 +231,27 @@ impl Sending {
         }
     }
 
-    /// The receiving end does not have the model of a short frame (RT-17).
+    /// Takes note that the receiving end does not have the model of a short frame (RT-17).
     fn handle_unread(&mut self, number: u64) {
         match kept(&self.kept, self.first, number) {
             Some(Kept { choice: Choice::Short(model), .. }) => self.models.forget(*model),
             Some(_) => {}
-            // Which model is not known any more.
+            // The number of the model is not known any more.
             None => self.models.start_over(),
         }
     }
 
-    /// When the next repetition leaves.
+    /// Returns when the next repetition leaves.
     pub(super) fn turn_at(&self) -> Instant {
         if self.waiting.is_empty() { Instant::NEVER } else { self.next_turn }
     }
 
-    /// Sends what has its turn (RT-16): whole, in case the receiving end lacks the model.
+    /// Sends the repetitions whose turn has come (RT-16): whole, in case the receiving end lacks the model.
     pub(super) fn take_turns(&mut self, around: &mut Surroundings<'_>) {
         while self.turn_at() <= around.now
             && let Some((number, repetition)) = self.waiting.pop_front()
         {
-            // What has come meanwhile is kept no more.
+            // A frame that has arrived meanwhile is not kept any more.
             let Some(Kept { frame, choice }) = kept(&self.kept, self.first, number) else { continue };
             let choice = if *choice == Choice::Model { Choice::Model } else { Choice::Whole };
             let Some(bytes) = frames::send(around, &self.models, (number, repetition), choice, frame) else {
@@ -263,12 +265,12 @@ impl Sending {
         }
     }
 
-    /// When to say how far was sent.
+    /// Returns when to tell how far was sent.
     pub(super) fn tell_at(&self) -> Instant {
         self.tell_at.unwrap_or(Instant::NEVER)
     }
 
-    /// How far was sent is said now.
+    /// Returns the number to tell, now, as the number before which all frames were sent.
     pub(super) fn tell(&mut self, now: Instant, loop_time: Option<Duration>) -> u32 {
         self.told += 1;
         self.tell_at = (self.told < TOLD).then(|| now + idle(loop_time) * (1 << self.told));
@@ -276,25 +278,25 @@ impl Sending {
     }
 }
 
-/// Repetitions that leave at once.
+/// The number of repetitions that leave at once.
 const BURST: u64 = 8;
-/// By how much a repetition is longer than the frame: what RT-2 puts around it.
+/// The bytes by which a repetition is longer than the frame: the headers and the seal of RT-2.
 const HEADERS: u64 = (EthernetHeader::LEN + DataHeader::LEN + WHOLE_SEAL) as u64;
-/// By how much a repair is longer than its sum.
+/// The bytes by which a repair is longer than its sum.
 const REPAIR_HEADERS: u64 = HEADERS + (REPAIR_HEADER - DataHeader::LEN) as u64;
-/// The shortest contents, with padding: datagrams have Ethernet's shortest length.
+/// The fewest octets of contents, with padding: datagrams have Ethernet's shortest length.
 const LEAST_CONTENTS: usize = MINIMUM_FRAME.0 as usize - HEADERS as usize;
 
 fn idle(loop_time: Option<Duration>) -> Duration {
     (loop_time.unwrap_or(UNMEASURED) / IDLE_PART).max(LEAST_IDLE)
 }
 
-/// The frame with this number, if it is among those from `first` on.
+/// Returns the frame with this number, if it is among those from `first` on.
 fn kept(frames: &VecDeque<Kept>, first: u64, number: u64) -> Option<&Kept> {
     frames.get(number.checked_sub(first)? as usize)
 }
 
-/// Notes a number, behind the run that it follows.
+/// Adds a number to the last run of `gone`, or begins a run with it.
 fn note(gone: &mut Vec<Entry>, number: u64) {
     match gone.last_mut() {
         Some(run)

@@ -1,4 +1,4 @@
-//! How long a receiving end waits: before a hole counts as lost, and before it asks again (RT-7, RT-8, RT-15).
+//! The waits of a receiving end: before a hole counts as lost, and before it is asked for again (RT-7, RT-8, RT-15).
 //!
 //! Sources: RFC 6298 (smoothed round trip and variation), RFC 8985 section 6.2 (the reordering window of RACK).
 
@@ -6,18 +6,18 @@ use crate::time::{Duration, Instant};
 
 /// The repair time before any round trip is known.
 const UNMEASURED: Duration = Duration::from_ms(200);
-/// What a repair time allows for beside the round trip at least: late wake-ups of both ends.
+/// The least slack of a repair time beside the round trip: late wake-ups of both ends.
 const SLACK: Duration = Duration::from_ms(2);
-/// The reordering window without reordering, within these bounds.
+/// The reordering window on a path without reordering, as a part of the round trip and within bounds.
 const WINDOW_PART: u64 = 16;
 const LEAST_WINDOW: Duration = Duration::from_us(100);
 const MOST_WINDOW: Duration = Duration::from_ms(1);
 /// Round trips for which reordering is remembered, as RACK remembers it for 16 recoveries.
 const MEMORY: u64 = 16;
-/// A hole waits for so many repairs, and no longer than this part of a round trip (RT-15).
+/// The number of repairs that a hole waits for, and the part of a round trip that it waits for them at most (RT-15).
 const AWAITED_REPAIRS: u64 = 2;
 const AWAITED_PART: u64 = 4;
-/// Repairs that are so many intervals late will not come.
+/// The number of intervals after which a late repair will not come.
 const OVERDUE: u64 = 4;
 
 /// The waits of one receiving end.
@@ -25,35 +25,35 @@ const OVERDUE: u64 = 4;
 pub struct Waits {
     /// Smoothed round trip of repairs and its variation.
     smoothed: Option<(Duration, Duration)>,
-    /// The loop of the hellos.
+    /// The loop that the hellos measure.
     loop_time: Option<Duration>,
-    /// The latest that a frame has come behind its hole, and until when that counts.
+    /// The longest time after which a frame has come behind its hole, and until when that counts.
     overtaken: Duration,
     overtaken_until: Instant,
-    /// When the last repair came, and the smoothed time between two.
+    /// When the last repair came, and the smoothed time between two repairs.
     repaired: Option<Instant>,
     interval: Option<Duration>,
 }
 
 impl Waits {
-    /// A new session: what is known of repairs ahead is of the old one.
+    /// Begins a new session: the times of repairs sent ahead are those of the old session.
     pub fn start_over(&mut self) {
         (self.repaired, self.interval) = (None, None);
     }
 
-    /// A repair came that was sent ahead.
+    /// Takes note of a repair that was sent ahead.
     pub fn repair_came(&mut self, now: Instant) {
         if let Some(before) = self.repaired.replace(now) {
             let span = now - before;
-            // What comes after a rest says nothing of the pace.
+            // The time before a repair that comes after a rest tells nothing about the pace.
             let usual = self.interval.unwrap_or(span).min(self.round_trip());
-            // Those that came together, even all of them, do not make it stay at nothing.
+            // Repairs that came together, even all of them, do not keep the interval at zero.
             let longest = (usual * OVERDUE).max(LEAST_WINDOW);
             self.interval = Some((usual * 7 + span.min(longest)) / 8);
         }
     }
 
-    /// How long a hole waits for repairs, beside the window.
+    /// Returns how long a hole waits for repairs, beside the window.
     pub fn awaited(&self, now: Instant) -> Duration {
         match (self.repaired, self.interval) {
             (Some(last), Some(interval)) if now < last + interval * OVERDUE => {
@@ -63,12 +63,12 @@ impl Waits {
         }
     }
 
-    /// The guards have measured their loop, or not yet.
+    /// Takes in the loop that the guards have measured; `None` before the first measurement.
     pub fn note_loop(&mut self, loop_time: Option<Duration>) {
         self.loop_time = loop_time;
     }
 
-    /// A request was answered after so long.
+    /// Takes note of a request that was answered after `span`.
     pub fn answered(&mut self, span: Duration) {
         self.smoothed = Some(match self.smoothed {
             None => (span, span / 2),
@@ -79,7 +79,7 @@ impl Waits {
         });
     }
 
-    /// A frame that was sent once came so long after its hole was found.
+    /// Takes note of a frame, sent once, that came `late` after its hole was found.
     pub fn overtaken(&mut self, now: Instant, late: Duration) {
         if late >= self.overtaken || now >= self.overtaken_until {
             self.overtaken = late;
@@ -87,12 +87,12 @@ impl Waits {
         self.overtaken_until = now + self.round_trip() * MEMORY;
     }
 
-    /// The round trip, as far as it is known.
+    /// Returns the round trip, as far as it is known.
     pub(super) fn round_trip(&self) -> Duration {
         self.smoothed.map(|(smoothed, _)| smoothed).or(self.loop_time).unwrap_or(UNMEASURED)
     }
 
-    /// How long a hole may be nothing but reordering.
+    /// Returns how long a hole may be caused by reordering alone.
     pub fn window(&self, now: Instant) -> Duration {
         let round_trip = self.round_trip();
         let usual = (round_trip / WINDOW_PART).max(LEAST_WINDOW).min(MOST_WINDOW);
@@ -100,8 +100,9 @@ impl Waits {
         usual.max(late.min(round_trip))
     }
 
-    /// After how long to ask again. A path that has become longer than the answers of the past shows it by its loop:
-    /// who asked again too early would give up before the first answer could come, and learn nothing.
+    /// Returns the time after which to ask again. A path that has become longer than past answers shows that by its
+    /// loop. A receiving end that asked again too early would give up before the first answer could come, and never
+    /// measure the longer round trip.
     pub fn repair(&self) -> Duration {
         let allowance = |round_trip: Duration| round_trip / 4 + SLACK;
         let measured =

@@ -1,4 +1,5 @@
-//! What somebody can do who reads the link, knows the format, and puts frames of his own on it (G-20..G-22, G-27..G-31).
+//! Tests of an attacker who reads the link, knows the format, and puts frames of his own on the link (G-20..G-22,
+//! G-27..G-31).
 
 use super::super::hello::{ETHERTYPE, Hello, Kind};
 use super::super::seal::{MessageSeal, Names};
@@ -14,7 +15,7 @@ const FLIGHT: Duration = Duration::from_us(100);
 /// Time between two frames of a host.
 const SPACING: Duration = Duration::from_us(50);
 
-/// Two guards on a clean link, and whoever listens.
+/// Two guards on a clean link, and a record of the frames on it.
 struct Wire {
     guards: [Guard; 2],
     flying: Vec<(Instant, usize, Frame)>,
@@ -91,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// The near host sends a frame; its number.
+    /// Sends a frame of the near host. Returns its number.
     fn stream_one(&mut self) -> u32 {
         let mut frame = vec![0x5a; 200];
         frame[12..14].copy_from_slice(&[0x08, 0x00]);
@@ -103,14 +104,14 @@ impl Wire {
         self.sent - 1
     }
 
-    /// The near host sends for so long.
+    /// Sends frames of the near host for `span`.
     fn stream_span(&mut self, span: Duration) {
         for _ in 0..span / SPACING {
             self.stream_one();
         }
     }
 
-    /// The near host sends for so long; how many of its frames arrived.
+    /// Sends frames of the near host for `span`. Returns how many of its frames arrived.
     fn stream(&mut self, span: Duration) -> usize {
         let before = self.delivered.len();
         self.stream_span(span);
@@ -118,14 +119,14 @@ impl Wire {
         self.delivered.len() - before
     }
 
-    /// The newest message toward an end that was heard on the link, as a frame.
+    /// Returns the newest message toward an end that was on the link, as a frame.
     fn newest_frame(&self, end: usize) -> Frame {
         let toward = self.heard.iter().rev().filter(|(to, _)| *to == end);
         let mut hellos = toward.filter(|(_, frame)| envelope::ethertype(frame) == Some(ETHERTYPE));
         hellos.next().expect("a hello was heard").1.clone()
     }
 
-    /// The newest message toward an end that was heard on the link.
+    /// Returns the newest message toward an end that was on the link.
     fn newest(&self, end: usize) -> Hello {
         Hello::read(&self.newest_frame(end), &self.message_seal()).expect("it is a hello")
     }
@@ -134,7 +135,7 @@ impl Wire {
         MessageSeal::new(self.secret.as_ref())
     }
 
-    /// A message that was made from the newest one comes out of the link at an end.
+    /// Hands an end a message that was made from the newest one.
     fn forge(&mut self, end: usize, change: impl FnOnce(&mut Hello)) {
         let mut hello = self.newest(end);
         hello.number = hello.number.wrapping_add(1);
@@ -145,7 +146,7 @@ impl Wire {
         self.drive();
     }
 
-    /// A control frame of LinkGuardian comes out of the link at an end, sealed as everybody can.
+    /// Hands an end a control frame of LinkGuardian, with a seal that everybody can make.
     fn forge_control(&mut self, end: usize, inner: &LinkGuardianFrame<'_>) {
         let hello = self.newest(end);
         let names = Names { ours: hello.identity, theirs: hello.peer, session: hello.session };
@@ -159,12 +160,12 @@ impl Wire {
         self.drive();
     }
 
-    /// How many frames of the near end with a host's contents were on the link since `from`.
+    /// Returns how many frames of the near end with a host's contents were on the link since `from`.
     fn carried(&self, from: usize) -> usize {
         self.heard[from..].iter().filter(|(end, frame)| *end == 1 && frame.len() > 200).count()
     }
 
-    /// After whatever was done: both agree, and a second's frames all arrive, once and in order.
+    /// Asserts that after an attack both ends agree, and that a second's frames all arrive, once and in order.
     fn assert_healed(&mut self, what: &str) {
         self.stream(Duration::from_ms(1500));
         assert!(self.is_agreed(), "{what}: no agreement");
@@ -205,8 +206,8 @@ fn messages_that_come_again_change_nothing() {
     }
 }
 
-// G-22: numbers of a copied message that lead nowhere. The receiving end then waits for frames that never come, and
-// takes those that come for old ones.
+// G-22: a copied message with numbers of frames that were never sent. The receiving end then waits for frames that never
+// come, and takes those that come for old ones.
 #[test]
 fn a_forged_place_ends_in_a_new_session() {
     for jump in [100u16, 20_000, 32_000, 40_000, 65_000] {
@@ -249,7 +250,7 @@ fn other_forged_messages_end_in_agreement() {
     }
 }
 
-// G-20: pauses that are made up by somebody who hears nothing are not obeyed.
+// G-20: pauses that are made up by an attacker who does not read the link are not obeyed.
 #[test]
 fn invented_pauses_are_not_obeyed() {
     let mut wire = Wire::agreed();
@@ -263,7 +264,7 @@ fn invented_pauses_are_not_obeyed() {
     assert_eq!(wire.stream(Duration::from_ms(10)), 200);
 }
 
-// G-29: every frame that leaves is said to be lost, and so are 254 before it.
+// G-29: every frame that leaves is reported as lost, and so are 254 before it.
 #[test]
 fn forged_notifications_cost_no_more_than_was_sent() {
     const FRAMES: usize = 8000;
@@ -282,14 +283,14 @@ fn forged_notifications_cost_no_more_than_was_sent() {
             }),
         );
     }
-    // Each frame twice, as much again in further copies, and the credit of a megabyte at the start.
+    // Each frame and its copy, one further copy for each frame, and the credit of a megabyte at the start.
     let most = 3 * FRAMES + (1 << 20) / 200;
     let carried = wire.carried(from);
     assert!((2 * FRAMES..=most).contains(&carried), "{carried} frames for {FRAMES}");
     wire.assert_healed("notifications");
 }
 
-// G-30: pauses by somebody who reads the link, without end.
+// G-30: pauses by an attacker who reads the link, without end.
 #[test]
 fn forged_pauses_hold_frames_back_for_half_of_the_time_at_most() {
     let mut wire = Wire::agreed();
@@ -301,14 +302,14 @@ fn forged_pauses_hold_frames_back_for_half_of_the_time_at_most() {
         wire.stream_span(Duration::from_ms(1));
     }
     assert!(wire.guards[0].counters().pauses_obeyed > 30);
-    // The queue holds what a tenth of a second brings.
+    // The queue holds the frames that arrive in a tenth of a second.
     let sent = (wire.sent - from) as usize;
     wire.run(Duration::from_ms(100));
     assert!(wire.delivered.len() - before > sent * 9 / 10, "{} of {sent}", wire.delivered.len() - before);
     wire.assert_healed("pauses");
 }
 
-// G-31: a place far ahead, as soon as there is a session: the link is worse off than without protection.
+// G-31: a position far ahead, as soon as there is a session: the link carries less than without protection.
 #[test]
 fn what_never_moves_goes_unprotected() {
     let mut wire = Wire::agreed();
@@ -327,7 +328,7 @@ fn what_never_moves_goes_unprotected() {
     wire.assert_healed("places far ahead");
 }
 
-// G-27, G-28: with a secret, what was recorded may come again and what is made up may come, at either end.
+// G-27, G-28: with a secret, recorded and made-up frames may come at either end.
 #[test]
 fn with_a_secret_neither_copies_nor_forgeries_change_anything() {
     let secret = Secret::new(b"sixteen or more bytes");
@@ -362,7 +363,7 @@ fn with_a_secret_neither_copies_nor_forgeries_change_anything() {
     wire.assert_healed("copies and forgeries");
 }
 
-// G-27: whoever has another secret is nobody. Frames pass as they are.
+// G-27: a guard with another secret is no peer. Frames pass as they are.
 #[test]
 fn guards_with_different_secrets_let_frames_pass() {
     for other in [None, Secret::new(&[2; 16])] {

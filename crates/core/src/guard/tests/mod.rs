@@ -1,3 +1,3 @@
-//! Two guards and whoever else is on their link.
+//! Tests of two guards and of an attacker on their link.
 
 mod hostile;

@@ -1,32 +1,32 @@
-//! How the losses of a cluster are drawn: by the law and by several laws with more losses at once (RARE-15).
+//! The draws of the losses of a cluster: by the law and by several laws with more losses at once (RARE-15).
 //!
-//! Which of the laws it is, is summed over: each frame is lost with the mean of their chances, weighted by how
-//! likely each law has become by the losses so far. So the weight of a look is bounded by what the law's own share leaves.
+//! The law that draws is summed over: each frame is lost with the mean of the laws' chances, weighted by the chance of
+//! each law given the losses so far. The weight of a look is thereby bounded by the share of the law itself.
 
 use super::predictor::{Belief, Predictor};
 use crate::loss::GilbertElliott;
 
 /// Chance to lose a repair by the laws that raise it.
 const REPAIR: f64 = 0.5;
-/// Share of the law itself, and of each of the five others (RARE-15): chosen, not derived.
+/// Share of the law itself, and of each of the five other laws (RARE-15): chosen, not derived.
 const OWN: f64 = 0.25;
 const EACH: f64 = 0.15;
-/// Parts of the clean frames that end a cluster in which the next loss is looked for.
+/// Parts of the clean frames that end a cluster, within which the next loss is drawn.
 const SCALES: [u32; 3] = [1, 4, 16];
-/// How much longer bursts are by the law with the longest.
+/// The factor by which bursts are longer under the law with the longest.
 const LONGER: f64 = 2.0;
-/// After so many times the clean frames that end a cluster the law rules alone: a cluster ends.
+/// The multiple of the clean frames that end a cluster after which only the law itself draws, so that a cluster ends.
 const RAISED_TIMES: u32 = 16;
 
-/// One of the laws.
+/// One of the laws by which a cluster is drawn.
 #[derive(Clone, Debug)]
 struct Strategy {
-    /// Of a chain with longer bursts, where this is one.
+    /// The predictor of a chain with longer bursts, if this law has one.
     longer: Option<Predictor>,
-    /// For so many frames after a loss the next comes with a chance of one in so many at least; 0 for the law itself.
+    /// For `scale` frames after a loss the next loss has a chance of at least one in `scale`; 0 for the law itself.
     scale: u32,
     raises_repairs: bool,
-    /// How likely it is that the losses are drawn by this one.
+    /// The chance, given the losses so far, that the losses are drawn by this law.
     share: f64,
 }
 
@@ -35,7 +35,7 @@ impl Strategy {
         Self { longer: None, scale, raises_repairs, share }
     }
 
-    /// Never below the chance of the law.
+    /// Returns the chance to lose the next frame, which is never below that of the law itself.
     fn chance(&self, chance: f64, is_repair: bool, since_loss: u32) -> f64 {
         let own = self.longer.as_ref().map_or(chance, |longer| longer.chance(1));
         let next = if since_loss < self.scale { 1.0 / f64::from(self.scale) } else { 0.0 };
@@ -48,12 +48,12 @@ impl Strategy {
 #[derive(Clone, Debug)]
 pub(super) struct Clusters {
     strategies: [Strategy; 6],
-    /// Frames for which losses are still raised.
+    /// Frames for which the chances of losses are still raised.
     left: u32,
 }
 
 impl Clusters {
-    /// Of a law whose clusters end with so many clean frames.
+    /// Returns the laws for clusters of `law` that end with `clean_frames` clean frames.
     pub(super) fn new(law: &Predictor, clean_frames: u32) -> Self {
         let [far, near, nearest] = SCALES.map(|parts| (clean_frames / parts).max(2));
         let mut strategies = [
@@ -70,7 +70,7 @@ impl Clusters {
         Self { strategies, left: clean_frames.saturating_mul(RAISED_TIMES) }
     }
 
-    /// The chance to draw the next frame's loss with; `chance` is that of the law.
+    /// Returns the chance with which to draw the next frame's loss; `chance` is that of the law.
     pub(super) fn chance(&self, chance: f64, is_repair: bool, since_loss: u32) -> f64 {
         if self.left == 0 {
             return chance;
@@ -79,8 +79,8 @@ impl Clusters {
         self.strategies.iter().map(each).sum()
     }
 
-    /// The frame is lost or not: Bayes' rule, with what [`Clusters::chance`] was asked. The first of a cluster is
-    /// lost by all of them, and tells nothing.
+    /// Updates the shares of the laws by Bayes' rule, after the frame for which [`Clusters::chance`] was asked is lost or
+    /// not. The first frame of a cluster is lost under all laws, and tells nothing.
     pub(super) fn observe(&mut self, asked: (f64, bool, u32), lost: bool, is_first: bool) {
         let (chance, is_repair, since_loss) = asked;
         let tells = !is_first && self.left > 0;

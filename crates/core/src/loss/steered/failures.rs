@@ -1,4 +1,4 @@
-//! How likely a block is to fail, by recursion from its end (RARE-10).
+//! The chance that a block fails, by recursion from its end (RARE-10).
 
 use super::Aim;
 use super::predictor::Predictor;
@@ -6,7 +6,8 @@ use crate::loss::foresight::States;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Chances that a block fails, by the losses that it needs, the frames that it has left and the state.
+/// Chances that a block fails, by the number of losses that a failure still needs, the frames left in
+/// the block, and the state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failures {
     states: States,
@@ -16,7 +17,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// Of blocks of `aim`, by recursion from their end.
+    /// Returns the chances for blocks of `aim`, by recursion from their end.
     pub(super) fn new(states: &States, aim: Aim) -> Self {
         let Aim::Block { frames, spare } = aim else { return Self::default() };
         let (frames, needed) = (frames as usize, spare as usize + 1);
@@ -39,12 +40,12 @@ impl Failures {
         self.table.get(needed * (self.frames + 1) + left).copied().unwrap_or_default()
     }
 
-    /// The chance of a failure by the state before the chain's step.
+    /// Returns the chance of a failure by the state before the chain's step.
     fn after(&self, needed: usize, left: usize) -> [f64; 2] {
         self.states.before_step(self.of(needed, left))
     }
 
-    /// The chance of a loss now, given that the block fails; 0 if it cannot.
+    /// Returns the chance of a loss now, given that the block fails; 0 if it cannot.
     pub(super) fn loss(&self, predictor: &Predictor, needed: u32, left: u32) -> f64 {
         let (needed, left) = (needed as usize, left as usize);
         if left == 0 || left > self.frames {

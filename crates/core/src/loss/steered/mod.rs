@@ -1,10 +1,10 @@
-//! Losses drawn with raised chances where they can do harm, and the weight that makes up for it.
+//! Losses drawn with raised chances where they can do harm, and the weight that corrects for the raised chances.
 //!
-//! Importance sampling of what a protection leaves lost (`docs/protocols/rare.md`). A steered process
-//! decides frame by frame. It knows the chance q that the law gives the next frame, given
-//! everything that was lost before it: for a chain the hidden state is summed over by the forward
-//! recursion, so that no state has to be drawn. Where it draws with another chance b, the weight takes the
-//! ratio q / b of a loss or (1 - q) / (1 - b) of a survival.
+//! Importance sampling of the residual loss behind a protection (`docs/protocols/rare.md`). A steered process decides
+//! frame by frame. It knows the chance q that the law gives the loss of the next frame, given all losses before it.
+//! For a chain the hidden state is summed over by the forward recursion, so that no state has to be drawn. Where the
+//! process draws with another chance b, the weight takes the ratio q / b of a loss or (1 - q) / (1 - b) of a
+//! survival.
 
 mod clusters;
 mod failures;
@@ -27,15 +27,16 @@ use predictor::{Belief, Predictor};
 
 /// Chance to lose a repair of the target (RARE-7).
 const REPAIR: f64 = 0.9;
-/// Chance to lose what asks for a repair of the target.
+/// Chance to lose a frame that asks for a repair of the target.
 const REQUEST: f64 = 0.5;
 /// Chance to lose the next frame of a burst until the target is reached, if the law never would.
 const WITHIN_BURST: f64 = 0.75;
-/// No frame of a block, and none before a repair, is lost with more: what survives must be possible too.
+/// The highest chance to lose a frame of a block, or a frame before a repair, because its survival must be possible
+/// too.
 const EXPECTED_MAX: f64 = 0.95;
 /// Chance to let the burst that takes the target take a whole window (RARE-13).
 const WHOLE_WINDOW: f64 = 0.25;
-/// Losses that are steered.
+/// A random process of losses that are steered.
 #[derive(Clone, Debug)]
 pub struct Steered {
     predictor: Predictor,
@@ -55,25 +56,25 @@ pub struct Steered {
     log_weight: f64,
     failures: Failures,
     foresight: Foresight,
-    /// Whether a frame has been lost since repairs were foreseen.
+    /// Whether a frame has been lost since repairs were last foreseen.
     is_blind: bool,
-    /// How likely, by the losses so far, the burst was drawn to take a whole window.
+    /// The chance, given the losses so far, that the burst was drawn to take a whole window.
     whole_window: f64,
-    /// Of a rehearsal: its frames, and which of them repaired the target.
+    /// In a rehearsal, the number of its frames, and which of them repaired the target.
     rehearsed: u32,
     repairs: Vec<u32>,
-    /// Of a cluster: the laws by which its losses are drawn.
+    /// In a cluster, the laws by which its losses are drawn.
     clusters: Option<Clusters>,
 }
 
 impl Steered {
-    /// Independent losses of chance `chance` a unit.
+    /// Returns steered independent losses of chance `chance` a unit.
     pub(super) fn independent(chance: Probability, aim: Aim, rng: Stream) -> Self {
         Self::new(Predictor::Independent(chance.as_f64()), 0, aim, rng)
     }
 
-    /// Losses of a chain. Blocks, and what follows a target, come at any time; a burst begins after a time
-    /// without losses.
+    /// Returns steered losses of a chain. A block, and the frames that follow a target, come at any time; a burst
+    /// begins after a time without losses.
     pub(super) fn chain(chain: GilbertElliott, bursts: Bursts, aim: Aim, rng: Stream) -> Self {
         let belief = if matches!(aim, Aim::Frame { .. } | Aim::Cluster { .. }) {
             Belief::clean(chain)
@@ -112,51 +113,52 @@ impl Steered {
         }
     }
 
-    /// Whether it is time to find out where the target's repairs will be: losses come in bursts, and
-    /// one has passed since it was known last (RARE-12).
+    /// Whether it is time to find out where the target's repairs will be: losses come in bursts, and one has passed
+    /// since the places were last known (RARE-12).
     pub const fn wants_rehearsal(&self) -> bool {
         self.hold > 0 && self.is_blind && self.since_loss > 0 && self.target.is_some()
     }
 
-    /// From now on the repairs of the target are lost, and nothing else.
+    /// Begins a rehearsal: from now on the repairs of the target are lost, and no other frame.
     pub fn rehearse(&mut self) {
         (self.aim, self.rehearsed) = (Aim::Rehearse, 0);
         self.repairs.clear();
     }
 
-    /// The frames of the rehearsal, counted from 0, that repaired the target.
+    /// Returns the frames of the rehearsal, counted from 0, that repaired the target.
     pub fn repairs(&self) -> &[u32] {
         &self.repairs
     }
 
-    /// Repairs of the target are expected at these places from now on, in ascending order.
+    /// Expects repairs of the target at these places from now on, in ascending order.
     pub fn foresee(&mut self, repairs: &[u32]) {
         self.foresight = Foresight::new(self.predictor.states(1), repairs);
         self.is_blind = false;
     }
 
-    /// The target, once it is there.
+    /// Returns the target, once a frame or block has become the target.
     pub const fn target(&self) -> Option<&Target> {
         self.target.as_ref()
     }
 
-    /// Names the target of a process that follows.
+    /// Names the target of a process whose aim is to follow.
     pub fn follow(&mut self, unit: u64) {
         let target = Target { unit, first: 0, frames: 0, touched: 0, is_complete: false };
         self.target.get_or_insert(target);
     }
 
-    /// Whether there will be no target: the burst ended before.
+    /// Whether no target will come, because the burst ended before.
     pub const fn is_void(&self) -> bool {
         self.is_void
     }
 
-    /// Logarithm of the chance of what happened by the law over that by which it was drawn.
+    /// Returns the logarithm of the chance of all losses and survivals by the law over the chance with which they
+    /// were drawn.
     pub const fn log_weight(&self) -> f64 {
         self.log_weight
     }
 
-    /// Whether the next frame, of so many units of the law, is lost (RARE-1).
+    /// Whether the next frame, of `units` units of the law, is lost (RARE-1).
     #[cold]
     pub(super) fn decide(&mut self, units: u64, stake: Stake) -> bool {
         if self.aim == Aim::Rehearse {
@@ -195,7 +197,7 @@ impl Steered {
         Probability::new(chance).is_some_and(|chance| chance.draw(&mut self.rng))
     }
 
-    /// The chance to draw with, at least the law's own.
+    /// Returns the chance to draw with, at least the law's own.
     fn raised(&self, chance: f64, stake: Stake) -> f64 {
         if chance == 0.0 {
             return 0.0;
@@ -215,7 +217,7 @@ impl Steered {
                     REPAIR
                 }
             }
-            // A dummy that passes would end the burst as much as a data frame.
+            // A dummy that passes would end the burst, as a data frame would.
             _ if self.wanted > 0 && !self.is_void => WITHIN_BURST + (1.0 - WITHIN_BURST) * chance,
             Stake::Member { unit, index, left } if is_target(unit) => self.within_block(index, left),
             _ if self.whole_window > 0.0 => {
@@ -227,7 +229,8 @@ impl Steered {
         wish.max(chance)
     }
 
-    /// The chance to lose the next frame of a burst that is drawn to take a window: three of five do.
+    /// Returns the chance to lose the next frame of a burst that is drawn to take a window: three of five such bursts
+    /// do.
     fn chance_within_window(&self, chance: f64) -> f64 {
         match self.aim {
             Aim::Frame { window: window @ 1.., .. } => chance.max(1.0 - 0.5 / f64::from(window)),
@@ -235,7 +238,8 @@ impl Steered {
         }
     }
 
-    /// The next frame is lost or not, and what is known of the burst changes by Bayes' rule (RARE-13).
+    /// Updates by Bayes' rule the chance that the burst was drawn to take a window, after the next frame is lost or
+    /// not (RARE-13).
     fn follow_window(&mut self, chance: f64, stake: Stake, lost: bool) {
         let is_target = |unit| self.target.is_some_and(|target| target.unit == unit);
         let windows = matches!(self.aim, Aim::Frame { window: 1.., .. }) && self.hold > 0;
@@ -252,8 +256,8 @@ impl Steered {
         };
     }
 
-    /// The chance to lose a frame that is no repair: a burst may go on until one comes, as the foresight says,
-    /// or where it did not see any. Independent losses have no bursts.
+    /// Returns the chance to lose a frame that is no repair. A burst may go on until a repair comes, as the foresight
+    /// expects, or where the foresight did not expect one. Independent losses have no bursts.
     fn lead(&self) -> f64 {
         match self.aim {
             Aim::Frame { lead_frames, .. } | Aim::Follow { lead_frames }
@@ -266,7 +270,8 @@ impl Steered {
         }
     }
 
-    /// The chance that the law gives the loss of a block's next frame, if it is known that the block fails (RARE-10).
+    /// Returns the chance that the law gives the loss of a block's next frame, if it is known that the block fails
+    /// (RARE-10).
     fn within_block(&self, index: Option<u32>, left: Option<u32>) -> f64 {
         let Aim::Block { frames, spare } = self.aim else { return 0.0 };
         let left = left.unwrap_or(frames.saturating_sub(index.unwrap_or(0)));
@@ -276,8 +281,8 @@ impl Steered {
         }
     }
 
-    /// The first frame of a block makes it the target (RARE-10). The state of a chain there is the stationary one:
-    /// what a block leaves lost depends on its own frames only.
+    /// Makes a block the target at its first frame (RARE-10). The state of a chain there is the stationary one,
+    /// because the residual loss of a block depends on its own frames only.
     fn begin_block(&mut self, units: u64, stake: Stake) {
         let Stake::Member { unit, index: Some(0), .. } = stake else { return };
         if matches!(self.aim, Aim::Block { .. }) && self.target.is_none() {
@@ -288,7 +293,7 @@ impl Steered {
         }
     }
 
-    /// Keeps account of the frame.
+    /// Counts the frame, and makes it the target if it is the one that is wanted.
     fn note(&mut self, stake: Stake, lost: bool) {
         let opens = match stake {
             Stake::Fresh { unit } => Some((unit, self.fresh)),
@@ -312,7 +317,7 @@ impl Steered {
         self.is_void |= self.wanted > 0 && self.since_loss >= self.hold;
     }
 
-    /// A frame that belongs to the target, or repairs it.
+    /// Counts a frame that belongs to the target, or repairs it.
     fn touch(&mut self, stake: Stake, lost: bool) {
         let Some(target) = &mut self.target else { return };
         match stake {

@@ -3,9 +3,10 @@
 use crate::loss::GilbertElliott;
 use crate::loss::foresight::States;
 
-/// A burst is over when the chance of a loss exceeds that after a long clean time by no more than this.
+/// The relative excess of the chance of a loss, over that after a long clean time, at or below which a
+/// burst is over.
 pub(super) const OVER: f64 = 1e-3;
-/// Longest memory of a chain that is followed.
+/// The longest memory of a chain that can be steered, in frames.
 const HOLD_MAX: u32 = 4096;
 
 /// How losses of a law follow each other.
@@ -17,15 +18,15 @@ pub struct Bursts {
     pub mean_losses: f64,
 }
 
-/// The law of the losses as a chance for the next frame.
+/// The law of the losses, as a chance to lose the next frame.
 #[derive(Clone, Debug)]
 pub(super) enum Predictor {
-    /// A chance a unit, a unit being a frame or a bit.
+    /// A chance to lose a unit, a unit being a frame or a bit.
     Independent(f64),
     Chain(Belief),
 }
 
-/// What the losses so far tell of a chain's state.
+/// The chance of a chain's bad state, given the losses so far.
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     chain: GilbertElliott,
@@ -37,7 +38,7 @@ impl Belief {
         Self { chain, bad: chain.share_bad() }
     }
 
-    /// After a long time without a loss.
+    /// Returns the belief after a long time without a loss.
     pub(super) fn clean(chain: GilbertElliott) -> Self {
         let mut belief = Self::stationary(chain);
         for _ in 0..HOLD_MAX {
@@ -59,7 +60,7 @@ impl Belief {
         (1.0 - self.bad) * good + self.bad * bad
     }
 
-    /// Bayes' rule, then the step of the chain.
+    /// Updates the belief by Bayes' rule, and then by the step of the chain.
     pub(super) fn observe(&mut self, lost: bool) {
         let chance = self.chance();
         let bad_loses = self.chain.loss_bad().as_f64();
@@ -70,7 +71,8 @@ impl Belief {
 }
 
 impl GilbertElliott {
-    /// How losses follow each other; none if the chain remembers a loss for longer than is followed.
+    /// Returns how losses follow each other; `None` if the chain remembers a loss for more than
+    /// `HOLD_MAX` frames.
     pub fn bursts(&self) -> Option<Bursts> {
         let mut belief = Belief::clean(*self);
         let clean = belief.chance();
@@ -102,7 +104,7 @@ impl Predictor {
         }
     }
 
-    /// The law as a chain, for frames of so many units.
+    /// Returns the law as a chain, for frames of `units` units.
     pub(super) fn states(&self, units: u64) -> States {
         match self {
             Self::Independent(_) => States { loses: [self.chance(units); 2], leaves: [0.0; 2] },
@@ -113,7 +115,7 @@ impl Predictor {
         }
     }
 
-    /// Chances of the good state and of the bad one.
+    /// Returns the chances of the good state and of the bad one.
     pub(super) fn shares(&self) -> [f64; 2] {
         match self {
             Self::Independent(_) => [1.0, 0.0],

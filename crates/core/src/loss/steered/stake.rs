@@ -1,69 +1,70 @@
-//! What hangs on a frame, which losses are wanted, and what is known of the target.
+//! The role of a frame for a protection, the losses that are steered, and the target of the steering.
 
-/// What hangs on a frame, as the link that sends it knows.
+/// The role of a frame for the protection, as the link that sends the frame knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {
-    /// Nothing that can stay lost, and nothing that saves another frame.
+    /// The frame carries no data that can stay lost, and saves no other frame.
     Nothing,
     /// A data frame is sent for the first time; `unit` names it.
     Fresh {
-        /// Its name.
+        /// Name of the data frame.
         unit: u64,
     },
-    /// A data frame is sent again along with another one that is missing.
+    /// A data frame is sent again along with another data frame that is missing.
     Again {
-        /// Its name.
+        /// Name of the data frame.
         unit: u64,
-        /// Data frames that were sent for the first time after it.
+        /// Data frames that were sent for the first time after this data frame.
         behind: u32,
     },
     /// The frame saves a missing data frame, or asks for it.
     Repair {
-        /// Name of the missing one.
+        /// Name of the missing data frame.
         unit: u64,
     },
-    /// A frame of a block that is lost or saved together.
+    /// A frame of a block, whose frames are lost or saved together.
     Member {
         /// Name of the block.
         unit: u64,
-        /// Its place, if it is a data frame: the first has 0.
+        /// Place of the frame in the block, if it is a data frame: the first has 0.
         index: Option<u32>,
-        /// Frames of the block from this one on, if it tells.
+        /// Frames of the block from this frame on, if the frame tells.
         left: Option<u32>,
     },
 }
 
-/// Which losses are steered.
+/// The losses that are steered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
-    /// None, until a target is named: the other direction of a link.
+    /// No losses, until a target is named: the other direction of a link.
     Follow {
-        /// As of a frame.
+        /// As in [`Aim::Frame`].
         lead_frames: u32,
     },
     /// The next frame is lost and begins a burst, and the `nth` data frame that the burst takes is the
     /// target: its repairs are lost more often.
     Frame {
-        /// Counted from one.
+        /// Number of the target among the data frames of the burst, counted from one.
         nth: u32,
-        /// Where losses come in bursts, each other frame is lost with a chance of one in so many at least,
-        /// because a burst that takes a repair may have begun before it.
+        /// Where losses come in bursts, each other frame is lost with a chance of at least one in
+        /// `lead_frames`, because a burst that takes a repair may have begun before it.
         lead_frames: u32,
-        /// Frames that nothing repairs if they are all lost in a row; 0 if each is repaired by itself.
+        /// Frames that nothing repairs if they are all lost in a row; 0 if each frame is repaired by
+        /// itself.
         window: u32,
     },
-    /// Repairs of the target are lost, and nothing else: where are they?
+    /// Only repairs of the target are lost, to find out where they are.
     Rehearse,
     /// The next frame is lost and begins a cluster, in which every frame is lost more often.
     Cluster {
-        /// Frames in a row without a loss that end it.
+        /// Frames in a row without a loss that end the cluster.
         clean_frames: u32,
     },
     /// The next block that begins is the target: its frames are lost more often.
     Block {
         /// Frames of a full block.
         frames: u32,
-        /// Losses that it survives.
+        /// Losses that the block survives.
         spare: u32,
     },
 }
@@ -74,17 +75,17 @@ impl Stake {
     }
 }
 
-/// What is known of the target.
+/// The state of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its name.
+    /// Name of the target.
     pub unit: u64,
-    /// Its first data frame, counted from the first data frame of which the process was asked. Negative:
-    /// sent before.
+    /// The first data frame of the target, counted from the first data frame of which the process was
+    /// asked. Negative: sent before.
     pub first: i64,
-    /// Its data frames so far.
+    /// Data frames of the target so far.
     pub frames: u64,
-    /// Frames so far that belong to it or repair it.
+    /// Frames so far that belong to the target or repair it.
     pub touched: u64,
     /// Whether all frames of a block have been sent.
     pub is_complete: bool,

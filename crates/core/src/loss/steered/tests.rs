@@ -1,4 +1,4 @@
-//! Chances, weights, and what they make up for.
+//! Tests of the chances of steered losses, and of the weights that correct for them.
 
 use super::predictor::OVER;
 use super::*;
@@ -12,12 +12,12 @@ fn chain([p, r, good, bad]: [f64; 4]) -> GilbertElliott {
     GilbertElliott::new(p, r, good, bad).unwrap()
 }
 
-/// The losses that the bits of `sequence` say.
+/// Returns the losses in the bits of `sequence`.
 fn losses(sequence: u32, frames: u32) -> Vec<bool> {
     (0..frames).map(|place| sequence >> place & 1 == 1).collect()
 }
 
-/// The chance of a sequence of losses, summed over all sequences of states.
+/// Returns the chance of a sequence of losses, summed over all sequences of states.
 fn summed([p, r, good, bad]: [f64; 4], losses: &[bool]) -> f64 {
     (0..1_u32 << losses.len())
         .map(|states| {
@@ -64,7 +64,7 @@ fn long_frames_have_more_bits_to_lose() {
 // RARE-4
 #[test]
 fn a_burst_is_over_when_the_chain_has_forgotten_it() {
-    // A frame that passes shows the good state where the bad one loses all.
+    // A frame that passes shows the good state where the bad one loses all frames.
     let sharp = chain([1e-4, 0.5, 0.0, 1.0]).bursts().unwrap();
     assert_eq!(sharp.hold, 1);
     assert!((sharp.mean_losses - 2.0).abs() < 1e-3);
@@ -85,7 +85,7 @@ fn steered(model: &LossModel, aim: Aim, seed: u64) -> LossProcess {
     process
 }
 
-/// Losses of one block, and its weight.
+/// Returns the losses of one block, and its weight.
 fn block(model: &LossModel, (frames, spare): (u32, u32), seed: u64) -> (u32, f64) {
     let mut process = steered(model, Aim::Block { frames, spare }, seed);
     let member = |place| Stake::Member { unit: 7, index: Some(place), left: None };
@@ -94,7 +94,7 @@ fn block(model: &LossModel, (frames, spare): (u32, u32), seed: u64) -> (u32, f64
     (lost as u32, libm::exp(process.steered().unwrap().log_weight()))
 }
 
-// RARE-10: weighted, the failed blocks are as many as the sum over all sequences says.
+// RARE-10: weighted, the failed blocks have the frequency of the sum over all sequences.
 #[test]
 fn weights_make_up_for_the_raised_chances() {
     let (frames, spare, looks) = (8, 3, 4000);
@@ -111,19 +111,19 @@ fn weights_make_up_for_the_raised_chances() {
         }
         let (mean, n) = (sum / looks as f64, looks as f64);
         let error = libm::sqrt((squares / n - mean * mean) / n);
-        // Four standard errors: a sound sampler fails once in 16,000 laws.
+        // Four standard errors: a correct sampler fails once in 16,000 laws.
         assert!((mean - fails).abs() < 4.0 * error, "{law:?}: {mean:e} +- {error:e}, not {fails:e}");
         assert!(error < 0.02 * mean, "{law:?}: steered in vain");
     }
 }
 
-/// Fails unless looks with these weights have that mean, and spread little around it.
+/// Fails unless looks with these weights have mean `expected`, and spread little around it.
 fn agrees(weights: &[f64], expected: f64) {
     let n = weights.len() as f64;
     let mean = weights.iter().sum::<f64>() / n;
     let square = weights.iter().map(|weight| weight * weight).sum::<f64>() / n;
     let error = libm::sqrt((square - mean * mean) / n);
-    // Four standard errors: a sound sampler fails once in 16,000 times.
+    // Four standard errors: a correct sampler fails once in 16,000 times.
     assert!((mean - expected).abs() < 4.0 * error, "{mean:e} +- {error:e}, not {expected:e}");
     assert!(error < 0.05 * mean, "steered in vain: {mean:e} +- {error:e}");
 }
@@ -132,8 +132,8 @@ fn weight(process: &mut LossProcess) -> f64 {
     libm::exp(process.steered().unwrap().log_weight())
 }
 
-// RARE-12: of the frames to come the repairs of the target are found, and one burst takes both of them as
-// often as by the law.
+// RARE-12: the rehearsal finds the repairs of the target among the frames to come, and one burst takes both of
+// them with the frequency of the law.
 #[test]
 fn repairs_are_rehearsed_and_lost_as_often_as_the_law_says() {
     let law = [1e-4, 0.4, 0.0, 0.8];
@@ -178,7 +178,7 @@ fn repairs_are_rehearsed_and_lost_as_often_as_the_law_says() {
     agrees(&weights, expected);
 }
 
-// RARE-15: whatever the laws by which they are drawn, losses are as frequent as the law says: the first, a data
+// RARE-15: under any laws by which they are drawn, losses have the frequency of the law: the first, a data
 // frame, and a repair of it, and no other of twelve.
 #[test]
 fn clusters_are_as_frequent_as_the_law_says() {
@@ -221,7 +221,7 @@ fn bursts_of_a_whole_window_are_as_frequent_as_the_law_says() {
     agrees(&weights, 1e-4 * libm::pow(0.5, 14.0));
 }
 
-// RARE-3, RARE-7: the first frame is lost, its repairs nearly always; others follow the law.
+// RARE-3, RARE-7: the first frame is lost, its repairs nearly always; other frames follow the law.
 #[test]
 fn a_frame_and_its_repairs_are_lost_and_no_others() {
     let model = LossModel::bernoulli(1e-3).unwrap();

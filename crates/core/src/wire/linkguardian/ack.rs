@@ -1,4 +1,5 @@
-//! The ACK header (WIRE-6): up to where the receiver has seen everything that it did not ask for.
+//! The ACK header (WIRE-6): the position up to which the receiver has every frame that it did not
+//! ask for.
 //!
 //! ```text
 //!  0   1   2             3   4 ........ 7   8 ............ 23
@@ -28,22 +29,22 @@ impl<'a> AckView<'a> {
         Ok(Self(bytes))
     }
 
-    /// Whether the ACK rides on a frame that carries something else.
+    /// Whether the ACK rides on a frame that carries other contents.
     pub fn is_piggybacked(self) -> bool {
         self.0[0] & IS_PIGGYBACKED != 0
     }
 
-    /// The era of the leading ACK.
+    /// Returns the era of the leading ACK.
     pub fn era(self) -> bool {
         self.0[0] & ERA != 0
     }
 
-    /// The highest sequence number seen.
+    /// Returns the highest sequence number seen.
     pub fn leading_ack(self) -> u16 {
         be16(self.0, 1)
     }
 
-    /// All that follows the header.
+    /// Returns the bytes behind the header.
     pub fn rest(self) -> &'a [u8] {
         &self.0[AckHeader::LEN..]
     }
@@ -52,7 +53,7 @@ impl<'a> AckView<'a> {
 /// An ACK header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckHeader {
-    /// Whether the ACK rides on a frame that carries something else.
+    /// Whether the ACK rides on a frame that carries other contents.
     pub is_piggybacked: bool,
     /// The era of the leading ACK.
     pub era: bool,
@@ -64,7 +65,7 @@ impl AckHeader {
     /// Length in bytes.
     pub const LEN: usize = 3;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are too short or start with another kind of header.

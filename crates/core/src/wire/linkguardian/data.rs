@@ -7,7 +7,7 @@
 //! +-------+---+---+----+-----+--------+--------+----------------+
 //! ```
 //!
-//! `rx_buffered` marks frames inside a receiving switch; it is clear on a wire.
+//! `rx_buffered` marks frames inside a receiving switch; the bit is clear on a wire.
 
 use super::{KIND, KIND_DATA, kind_number};
 use crate::wire::{WireError, be16, demand, put16, require};
@@ -34,17 +34,17 @@ impl<'a> DataView<'a> {
         Ok(Self(bytes))
     }
 
-    /// The era of the sequence number.
+    /// Returns the era of the sequence number.
     pub fn era(self) -> bool {
         self.0[0] & ERA != 0
     }
 
-    /// Whether this is a copy sent again on request.
+    /// Whether the frame is a copy sent again on request.
     pub fn is_retransmission(self) -> bool {
         self.0[0] & RETRANSMISSION != 0
     }
 
-    /// Whether the frame carries nothing but its number, the sender's *next* one.
+    /// Whether the frame carries only its number, which is the *next* one of the sender.
     pub fn is_dummy(self) -> bool {
         self.0[0] & DUMMY != 0
     }
@@ -59,12 +59,12 @@ impl<'a> DataView<'a> {
         self.0[0] & RX_BUFFERED != 0
     }
 
-    /// The sequence number.
+    /// Returns the sequence number.
     pub fn sequence(self) -> u16 {
         be16(self.0, 1)
     }
 
-    /// All that follows the header.
+    /// Returns the bytes behind the header.
     pub fn rest(self) -> &'a [u8] {
         &self.0[DataHeader::LEN..]
     }
@@ -75,9 +75,9 @@ impl<'a> DataView<'a> {
 pub struct DataHeader {
     /// The era of the sequence number.
     pub era: bool,
-    /// Whether this is a copy sent again on request.
+    /// Whether the frame is a copy sent again on request.
     pub is_retransmission: bool,
-    /// Whether the frame carries nothing but its number, the sender's *next* one.
+    /// Whether the frame carries only its number, which is the *next* one of the sender.
     pub is_dummy: bool,
     /// Whether the sender asks for ordered delivery.
     pub blocking_mode: bool,
@@ -91,7 +91,7 @@ impl DataHeader {
     /// Length in bytes.
     pub const LEN: usize = 3;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are too short or start with another kind of header.

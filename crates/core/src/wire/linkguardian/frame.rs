@@ -10,8 +10,8 @@
 //! ```
 //!
 //! One rule makes the chain unambiguous (WIRE-8): a header in front of a payload ends with an EtherType that
-//! names what comes next, as Ethernet's own does. After a piggy-backed ACK (p), 0xABCD announces a
-//! data header; after a data header the EtherType is the original one, whatever its value.
+//! names the next header or payload, as Ethernet's own does. After a piggy-backed ACK (p), 0xABCD announces
+//! a data header. After a data header the EtherType is the original one, with any value.
 
 use super::{AckHeader, DataHeader, KIND, KIND_ACK, KIND_DATA, KIND_NOTIFICATION};
 use super::{LossNotification, kind_number};
@@ -19,10 +19,10 @@ use crate::wire::ethernet::EtherType;
 use crate::wire::{WireError, be16, demand, put16, require};
 
 const NAME: &str = "LinkGuardian";
-/// Length of the EtherType that names what follows a header.
+/// The length of the EtherType that names the header or payload behind a header.
 const NEXT_LEN: usize = 2;
 
-/// What the Ethernet frame carried before protection.
+/// The contents of an Ethernet frame before protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content<'a> {
     /// The original EtherType.
@@ -31,28 +31,28 @@ pub struct Content<'a> {
     pub payload: &'a [u8],
 }
 
-/// All that may follow an Ethernet header with EtherType 0xABCD.
+/// The forms of a frame with EtherType 0xABCD, behind its Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkGuardianFrame<'a> {
     /// A protected frame, perhaps with an ACK for the other direction.
     Data {
-        /// The ACK that rides on it.
+        /// The ACK that rides on the frame.
         ack: Option<AckHeader>,
-        /// Its number.
+        /// The header with the frame's number.
         data: DataHeader,
-        /// What it protects.
+        /// The protected contents.
         content: Content<'a>,
     },
     /// A frame of a direction that is not protected, with an ACK for the other one.
     Unprotected {
-        /// The ACK that rides on it.
+        /// The ACK that rides on the frame.
         ack: AckHeader,
-        /// What the frame carries.
+        /// The contents of the frame.
         content: Content<'a>,
     },
-    /// A frame that carries nothing but the sender's next number (WIRE-9).
+    /// A frame that carries only the sender's next number (WIRE-9).
     Dummy(DataHeader),
-    /// A frame that carries nothing but an ACK.
+    /// A frame that carries only an ACK.
     Ack(AckHeader),
     /// A request for lost frames.
     Notification(LossNotification),
@@ -66,7 +66,7 @@ impl<'a> LinkGuardianFrame<'a> {
     /// Octets that a piggy-backed ACK adds to a frame on our wire.
     pub const ACK_OVERHEAD: usize = AckHeader::LEN + NEXT_LEN;
 
-    /// Reads what follows an Ethernet header with EtherType 0xABCD.
+    /// Reads the bytes behind an Ethernet header with EtherType 0xABCD.
     ///
     /// # Errors
     /// If the bytes end too early, or the headers follow each other in no allowed way.
@@ -80,7 +80,7 @@ impl<'a> LinkGuardianFrame<'a> {
         }
     }
 
-    /// Octets in front of the payload, without the Ethernet header.
+    /// Returns the octets in front of the payload, without the Ethernet header.
     pub fn headers_len(&self) -> usize {
         match self {
             Self::Data { ack: Some(_), .. } => Self::ACK_OVERHEAD + Self::DATA_OVERHEAD,
@@ -92,7 +92,7 @@ impl<'a> LinkGuardianFrame<'a> {
         }
     }
 
-    /// The original payload; empty in a control frame.
+    /// Returns the original payload; empty in a control frame.
     pub fn payload(&self) -> &'a [u8] {
         match self {
             Self::Data { content, .. } | Self::Unprotected { content, .. } => content.payload,
@@ -100,12 +100,10 @@ impl<'a> LinkGuardianFrame<'a> {
         }
     }
 
-    /// Writes all headers at the start of `buffer` and returns their length; the payload goes
-    /// after them.
+    /// Writes all headers at the start of `buffer` and returns their length. The payload goes behind them.
     ///
-    /// # Panics
-    /// If `buffer` is too short, or a header contradicts its place: a dummy with contents, a
-    /// piggy-back bit without them, an unprotected LinkGuardian frame.
+    /// If `buffer` is too short, or a header contradicts its place: a dummy with contents, a piggy-back bit
+    /// without contents, an unprotected LinkGuardian frame.
     pub fn emit_headers(&self, buffer: &mut [u8]) -> usize {
         match self {
             Self::Data { ack, data, content } => {
@@ -152,7 +150,7 @@ impl<'a> LinkGuardianFrame<'a> {
     }
 }
 
-/// Reads the EtherType that names what comes next.
+/// Reads the EtherType in front of a payload, and the payload.
 fn parse_content(bytes: &[u8]) -> Result<Content<'_>, WireError> {
     require(NAME, bytes, NEXT_LEN)?;
     Ok(Content { ethertype: EtherType(be16(bytes, 0)), payload: &bytes[NEXT_LEN..] })

@@ -1,9 +1,10 @@
 //! LinkGuardian's headers, right after the Ethernet header of a frame with EtherType 0xABCD.
 //!
-//! The first two bits tell the kind. The bit layouts are those of the authors' published switch
-//! program; how a header is followed by what it protects is ours, because theirs carries nothing
-//! but IPv4 (see [`LinkGuardianFrame`]). Left out: the two tags that exist only inside a switch,
-//! in front of frames that circulate in the sender's and the receiver's recirculation loops.
+//! The first two bits tell the kind of a header. The bit layouts are those of the authors'
+//! published switch program. The bytes behind a header are laid out in our own way, because the
+//! published program carries nothing but IPv4 (see [`LinkGuardianFrame`]). Left out: the two tags
+//! that exist only inside a switch, in front of frames that circulate in the sender's and the
+//! receiver's recirculation loops.
 
 mod ack;
 mod data;
@@ -24,7 +25,7 @@ const KIND_ACK: u8 = 0b0100_0000;
 /// Kind of a loss notification.
 const KIND_NOTIFICATION: u8 = 0b1000_0000;
 
-/// Reads the kind as the number that the two bits make, for messages.
+/// Reads the kind as the number that its two bits make, for messages.
 fn kind_number(first: u8) -> u8 {
     first >> 6
 }

@@ -7,7 +7,7 @@
 //! +-------+---+---+-------+-------------+-------------+----------------+
 //! ```
 //!
-//! The layout starts like an ACK's, but a notification is never piggy-backed.
+//! The layout starts as an ACK's, but a notification is never piggy-backed.
 
 use super::ack::{ERA, IS_PIGGYBACKED};
 use super::{KIND, KIND_NOTIFICATION, kind_number};
@@ -20,11 +20,11 @@ const NAME: &str = "LinkGuardian loss notification";
 pub struct NotificationView<'a>(&'a [u8]);
 
 impl<'a> NotificationView<'a> {
-    /// Checks length, kind and that something was lost, once.
+    /// Checks length, kind and that the hole is not empty, once.
     ///
     /// # Errors
     /// If the bytes are too short, start with another kind of header, claim to be piggy-backed or
-    /// ask for nothing.
+    /// have an empty hole.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         require(NAME, bytes, LossNotification::LEN)?;
         demand(NAME, "type", kind_number(bytes[0]), bytes[0] & KIND == KIND_NOTIFICATION)?;
@@ -33,22 +33,22 @@ impl<'a> NotificationView<'a> {
         Ok(Self(bytes))
     }
 
-    /// The era of the leading ACK.
+    /// Returns the era of the leading ACK.
     pub fn era(self) -> bool {
         self.0[0] & ERA != 0
     }
 
-    /// The highest sequence number seen.
+    /// Returns the highest sequence number seen.
     pub fn leading_ack(self) -> u16 {
         be16(self.0, 1)
     }
 
-    /// How many frames are missing; 255 stands for that many or more.
+    /// Returns how many frames are missing; 255 stands for 255 or more.
     pub fn hole_size(self) -> u8 {
         self.0[3]
     }
 
-    /// The sequence number of the first of them.
+    /// Returns the sequence number of the first missing frame.
     pub fn first_lost(self) -> u16 {
         be16(self.0, 4)
     }
@@ -61,9 +61,9 @@ pub struct LossNotification {
     pub era: bool,
     /// The highest sequence number seen.
     pub leading_ack: u16,
-    /// How many frames are missing, never zero; 255 stands for that many or more.
+    /// Number of missing frames, never zero; 255 stands for 255 or more.
     pub hole_size: u8,
-    /// The sequence number of the first of them.
+    /// Sequence number of the first missing frame.
     pub first_lost: u16,
 }
 
@@ -71,11 +71,11 @@ impl LossNotification {
     /// Length in bytes.
     pub const LEN: usize = 6;
 
-    /// Reads a notification; nothing but padding follows it.
+    /// Reads a notification, behind which there is only padding.
     ///
     /// # Errors
     /// If the bytes are too short, start with another kind of header, claim to be piggy-backed or
-    /// ask for nothing.
+    /// have an empty hole.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         let view = NotificationView::new_checked(bytes)?;
         Ok(Self {

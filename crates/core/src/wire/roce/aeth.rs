@@ -12,25 +12,26 @@ const KIND_NAK: u8 = 0b0110_0000;
 const RESERVED: u8 = 0b1000_0000;
 const VALUE: u8 = 0b0001_1111;
 
-/// Why a request was refused, 5 bits.
+/// The reason why a request was refused, 5 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NakCode(pub u8);
 
 impl NakCode {
     /// A packet is missing: go back to the number in the base header.
     pub const SEQUENCE_ERROR: Self = Self(0);
-    /// The request makes no sense.
+    /// The request is invalid.
     pub const INVALID_REQUEST: Self = Self(1);
-    /// The memory key does not permit it.
+    /// The memory key does not permit the request.
     pub const REMOTE_ACCESS_ERROR: Self = Self(2);
     /// The responder failed.
     pub const REMOTE_OPERATIONAL_ERROR: Self = Self(3);
 }
 
-/// What the responder says.
+/// The responder's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syndrome {
-    /// All up to the packet's number arrived; encoded end-to-end credits, 31 for "not used".
+    /// All packets up to the packet's number arrived; encoded end-to-end credits, 31 for "not
+    /// used".
     Ack {
         /// Credits, 5 bits.
         credits: u8,
@@ -84,17 +85,17 @@ impl<'a> AckView<'a> {
         Ok(Self { bytes, syndrome: Syndrome::from_byte(bytes[0])? })
     }
 
-    /// What the responder says.
+    /// Returns the responder's answer.
     pub fn syndrome(self) -> Syndrome {
         self.syndrome
     }
 
-    /// Messages that the responder completed, 24 bits.
+    /// Returns the number of messages that the responder completed, 24 bits.
     pub fn message_sequence(self) -> u32 {
         be24(self.bytes, 1)
     }
 
-    /// All that follows the header.
+    /// Returns the bytes behind the header.
     pub fn rest(self) -> &'a [u8] {
         &self.bytes[AckHeader::LEN..]
     }
@@ -103,7 +104,7 @@ impl<'a> AckView<'a> {
 /// An ACK extended header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckHeader {
-    /// What the responder says.
+    /// The responder's answer.
     pub syndrome: Syndrome,
     /// Messages that the responder completed, 24 bits.
     pub message_sequence: u32,
@@ -113,7 +114,7 @@ impl AckHeader {
     /// Length in bytes.
     pub const LEN: usize = 4;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are too short or the syndrome is reserved.

@@ -1,4 +1,4 @@
-//! The base transport header: what the packet is, for which queue pair, and its number.
+//! The base transport header: the kind of the packet, its queue pair, and its number.
 //!
 //! ```text
 //!  0 ....... 7   8   9  10 11  12 . 15   16 ....................... 31
@@ -16,14 +16,15 @@ use crate::wire::{WireError, be16, be24, demand, put16, put24, require};
 const NAME: &str = "RoCE BTH";
 
 const SOLICITED: u8 = 0x80;
-/// The path has migrated, or was never asked to; what adapters send on an ordinary connection.
+/// The bit that says that the path has migrated, or was never asked to. Adapters set it on an
+/// ordinary connection.
 const MIGRATED: u8 = 0x40;
 const VERSION: u8 = 0x0f;
 const FECN: u8 = 0x80;
 const BECN: u8 = 0x40;
 const ACK_REQUEST: u8 = 0x80;
 
-/// Service and operation.
+/// The service and the operation of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode(pub u8);
 
@@ -66,7 +67,7 @@ impl<'a> BaseView<'a> {
         Ok(Self(bytes))
     }
 
-    /// What the packet is.
+    /// Returns the kind of the packet.
     pub fn opcode(self) -> Opcode {
         Opcode(self.0[0])
     }
@@ -76,12 +77,12 @@ impl<'a> BaseView<'a> {
         self.0[1] & SOLICITED != 0
     }
 
-    /// Bytes, 0 to 3, that pad the payload to a multiple of four.
+    /// Returns the bytes, 0 to 3, that pad the payload to a multiple of four.
     pub fn pad_count(self) -> u8 {
         self.0[1] >> 4 & 0b11
     }
 
-    /// The partition.
+    /// Returns the partition.
     pub fn partition_key(self) -> u16 {
         be16(self.0, 2)
     }
@@ -96,7 +97,7 @@ impl<'a> BaseView<'a> {
         self.0[4] & BECN != 0
     }
 
-    /// The queue pair it is for, 24 bits.
+    /// Returns the queue pair that the packet is for, 24 bits.
     pub fn destination_queue_pair(self) -> u32 {
         be24(self.0, 5)
     }
@@ -106,12 +107,12 @@ impl<'a> BaseView<'a> {
         self.0[8] & ACK_REQUEST != 0
     }
 
-    /// Packet sequence number, 24 bits.
+    /// Returns the packet sequence number, 24 bits.
     pub fn sequence(self) -> u32 {
         be24(self.0, 9)
     }
 
-    /// All that follows the header.
+    /// Returns the bytes behind the header.
     pub fn rest(self) -> &'a [u8] {
         &self.0[BaseHeader::LEN..]
     }
@@ -120,7 +121,7 @@ impl<'a> BaseView<'a> {
 /// A base transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseHeader {
-    /// What the packet is.
+    /// Kind of the packet.
     pub opcode: Opcode,
     /// Whether the receiver shall raise an event.
     pub is_solicited: bool,
@@ -132,7 +133,7 @@ pub struct BaseHeader {
     pub forward_congestion: bool,
     /// Whether the other direction saw congestion.
     pub backward_congestion: bool,
-    /// The queue pair it is for, 24 bits.
+    /// Queue pair that the packet is for, 24 bits.
     pub destination_queue_pair: u32,
     /// Whether the sender wants an acknowledgement.
     pub ack_request: bool,
@@ -144,7 +145,7 @@ impl BaseHeader {
     /// Length in bytes.
     pub const LEN: usize = 12;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are too short or of another version.

@@ -1,28 +1,28 @@
 //! The invariant CRC at the end of a RoCEv2 packet.
 //!
-//! It is Ethernet's CRC-32 over eight octets of ones, then the packet from its IPv4 header on, with
-//! every field that a router may change replaced by ones. Source: InfiniBand architecture
-//! specification, annex A17.
+//! The invariant CRC is Ethernet's CRC-32 over eight octets of ones, then the packet from its IPv4
+//! header on, with every field that a router may change replaced by ones. Source: InfiniBand
+//! architecture specification, annex A17.
 
 use crate::wire::ipv4::Ipv4Header;
 use crate::wire::udp::UdpHeader;
 
-/// Length in bytes.
+/// The length of the CRC in bytes.
 pub const ICRC_LEN: usize = 4;
 
 /// Octets of ones in front, where InfiniBand has its local route header.
 const FRONT: [u8; 8] = [0xff; 8];
 /// Ethernet's polynomial, lowest bit first.
 const POLYNOMIAL: u32 = 0xedb8_8320;
-/// Octets that count as ones: type of service, time to live and checksum of IPv4; checksum of UDP;
-/// the reserved octet, with its congestion bits, of the base header.
+/// The places of octets that count as ones: type of service, time to live and checksum of IPv4;
+/// checksum of UDP; the reserved octet, with its congestion bits, of the base header.
 const MASKED: [usize; 7] =
     [1, 8, 10, 11, Ipv4Header::LEN + 6, Ipv4Header::LEN + 7, Ipv4Header::LEN + UdpHeader::LEN + 4];
-/// The octets up to the last of those.
+/// The number of octets up to the last place in [`MASKED`].
 const HEAD_LEN: usize = Ipv4Header::LEN + UdpHeader::LEN + 5;
 
-/// The CRC of `packet`, which starts with an IPv4 header without options and ends before the CRC;
-/// its bytes are in the order of the wire.
+/// Returns the CRC of `packet`, which starts with an IPv4 header without options and ends before
+/// the CRC. The bytes of the CRC are in the order of the wire.
 ///
 /// # Panics
 /// If the packet is shorter than its headers.

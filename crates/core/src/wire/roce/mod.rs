@@ -1,8 +1,8 @@
 //! RoCEv2: InfiniBand transport headers in a UDP datagram to port 4791.
 //!
-//! Source: InfiniBand architecture specification 1, chapter 9, and its annex A17 (RoCEv2). Enough
-//! for one reliable connection: base header, RDMA and ACK extended headers, invariant CRC. Left
-//! out: atomic operations, immediate data, and the other services.
+//! Source: InfiniBand architecture specification 1, chapter 9, and its annex A17 (RoCEv2). The
+//! headers suffice for one reliable connection: base header, RDMA and ACK extended headers,
+//! invariant CRC. Left out: atomic operations, immediate data, and the other services.
 
 mod aeth;
 mod bth;

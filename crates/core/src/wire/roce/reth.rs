@@ -1,4 +1,4 @@
-//! The RDMA extended header: where in the remote memory a write goes.
+//! The RDMA extended header: the place in the remote memory that a write goes to.
 
 use crate::wire::{WireError, be32, put32, require};
 
@@ -16,22 +16,22 @@ impl<'a> RdmaView<'a> {
         Ok(Self(bytes))
     }
 
-    /// Where the data goes.
+    /// Returns the virtual address of the data.
     pub fn virtual_address(self) -> u64 {
         u64::from(be32(self.0, 0)) << 32 | u64::from(be32(self.0, 4))
     }
 
-    /// The key that permits it.
+    /// Returns the key that permits the write.
     pub fn remote_key(self) -> u32 {
         be32(self.0, 8)
     }
 
-    /// Bytes of the whole message.
+    /// Returns the bytes of the whole message.
     pub fn message_len(self) -> u32 {
         be32(self.0, 12)
     }
 
-    /// All that follows the header.
+    /// Returns the bytes behind the header.
     pub fn rest(self) -> &'a [u8] {
         &self.0[RdmaHeader::LEN..]
     }
@@ -40,9 +40,9 @@ impl<'a> RdmaView<'a> {
 /// An RDMA extended header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RdmaHeader {
-    /// Where the data goes.
+    /// Virtual address of the data.
     pub virtual_address: u64,
-    /// The key that permits it.
+    /// Key that permits the write.
     pub remote_key: u32,
     /// Bytes of the whole message.
     pub message_len: u32,
@@ -52,7 +52,7 @@ impl RdmaHeader {
     /// Length in bytes.
     pub const LEN: usize = 16;
 
-    /// Reads the header and returns what follows it.
+    /// Reads the header and returns the bytes behind it.
     ///
     /// # Errors
     /// If the bytes are too short.

@@ -8,17 +8,17 @@ use core::ops::BitOr;
 pub struct TcpFlags(u8);
 
 impl TcpFlags {
-    /// No more data from the sender.
+    /// The sender has no more data.
     pub const FIN: Self = Self(0x01);
-    /// Synchronise sequence numbers.
+    /// Sequence numbers are synchronised.
     pub const SYN: Self = Self(0x02);
-    /// Reset the connection.
+    /// The connection is reset.
     pub const RST: Self = Self(0x04);
-    /// Hand the data to the application.
+    /// The data is to be handed to the application.
     pub const PSH: Self = Self(0x08);
-    /// The acknowledgement counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x20);
     /// A congestion mark arrived.
     pub const ECE: Self = Self(0x40);
@@ -27,12 +27,12 @@ impl TcpFlags {
 
     const NAMES: [&'static str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 
-    /// The set that the header's byte holds.
+    /// Returns the set in the header's byte.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// The header's byte.
+    /// Returns the header's byte.
     pub const fn bits(self) -> u8 {
         self.0
     }

@@ -1,7 +1,7 @@
 //! The TCP header.
 //!
-//! Source: RFC 9293; RFC 3168 for ECE and CWR. The urgent pointer is written as zero and not
-//! looked at: nothing here sends urgent data.
+//! Source: RFC 9293; RFC 3168 for ECE and CWR. The urgent pointer is written as zero and not looked
+//! at, because no program here sends urgent data.
 
 mod flags;
 mod options;
@@ -25,7 +25,7 @@ impl<'a> TcpView<'a> {
     /// [`options`](Self::options).
     ///
     /// # Errors
-    /// If one of them is wrong.
+    /// If a length or the checksum is wrong.
     pub fn new_checked(segment: &'a [u8], pseudo: &PseudoHeader) -> Result<Self, WireError> {
         require(NAME, segment, TcpHeader::LEN_MIN)?;
         let words = segment[12] >> 4;
@@ -39,37 +39,37 @@ impl<'a> TcpView<'a> {
         }
     }
 
-    /// Where the segment comes from.
+    /// Returns the source port of the segment.
     pub fn source_port(self) -> u16 {
         be16(self.0, 0)
     }
 
-    /// Where it goes.
+    /// Returns the destination port of the segment.
     pub fn destination_port(self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Sequence number of the first byte.
+    /// Returns the sequence number of the first byte.
     pub fn sequence(self) -> u32 {
         be32(self.0, 4)
     }
 
-    /// The next byte expected from the other side.
+    /// Returns the sequence number of the next byte expected from the other side.
     pub fn acknowledgement(self) -> u32 {
         be32(self.0, 8)
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub fn flags(self) -> TcpFlags {
         TcpFlags::from_bits(self.0[13])
     }
 
-    /// The receive window, not scaled.
+    /// Returns the receive window, not scaled.
     pub fn window(self) -> u16 {
         be16(self.0, 14)
     }
 
-    /// The options.
+    /// Returns the options.
     ///
     /// # Errors
     /// If their lengths contradict each other.
@@ -77,7 +77,7 @@ impl<'a> TcpView<'a> {
         TcpOptions::parse(&self.0[TcpHeader::LEN_MIN..self.header_len()])
     }
 
-    /// All that follows the header.
+    /// Returns the payload behind the header.
     pub fn payload(self) -> &'a [u8] {
         &self.0[self.header_len()..]
     }
@@ -90,13 +90,13 @@ impl<'a> TcpView<'a> {
 /// A TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
-    /// Where the segment comes from.
+    /// Source port of the segment.
     pub source_port: u16,
-    /// Where it goes.
+    /// Destination port of the segment.
     pub destination_port: u16,
     /// Sequence number of the first byte.
     pub sequence: u32,
-    /// The next byte expected from the other side.
+    /// Sequence number of the next byte expected from the other side.
     pub acknowledgement: u32,
     /// The flags.
     pub flags: TcpFlags,
@@ -110,12 +110,12 @@ impl TcpHeader {
     /// Length in bytes without options.
     pub const LEN_MIN: usize = 20;
 
-    /// Length in bytes with these options.
+    /// Returns the length in bytes with these options.
     pub fn header_len(&self) -> usize {
         Self::LEN_MIN + self.options.len()
     }
 
-    /// Reads the header of `segment` and returns what follows it.
+    /// Reads the header of `segment` and returns the payload behind it.
     ///
     /// # Errors
     /// If lengths, checksum or options are wrong.

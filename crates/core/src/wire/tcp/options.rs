@@ -1,8 +1,8 @@
 //! TCP options: maximum segment, window scale, selective ACKs, timestamps.
 //!
-//! Source: RFC 9293 3.2, RFC 7323 (window scale, timestamps), RFC 2018 (selective ACKs). They are
-//! written in the order and with the padding that Linux uses, every group a multiple of 4 bytes;
-//! options of other kinds are skipped.
+//! Source: RFC 9293 3.2, RFC 7323 (window scale, timestamps), RFC 2018 (selective ACKs). The
+//! options are written in the order and with the padding that Linux uses, every group a multiple of
+//! 4 bytes. Options of other kinds are skipped.
 
 use super::NAME;
 use crate::wire::{WireError, be16, be32, demand, put16, put32, require};
@@ -15,19 +15,19 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Bytes that a header has for options.
+/// The bytes that a header has for options.
 const LEN_MAX: usize = 40;
-/// Bytes of a selective-ACK block.
+/// The bytes of a selective-ACK block.
 const BLOCK_LEN: usize = 8;
-/// Bytes in front of the blocks, padding included.
+/// The bytes in front of the blocks, padding included.
 const SACK_HEAD_LEN: usize = 4;
 
-/// Bytes that arrived beyond the acknowledged ones.
+/// A run of bytes that arrived beyond the acknowledged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// The first of them.
+    /// Sequence number of the first byte.
     pub left: u32,
-    /// The first after them.
+    /// Sequence number of the first byte after the run.
     pub right: u32,
 }
 
@@ -39,10 +39,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The most blocks a header has room for.
+    /// The most blocks that a header has room for.
     pub const MAX: usize = 4;
 
-    /// The blocks.
+    /// Returns the blocks.
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..self.count]
     }
@@ -72,27 +72,27 @@ pub struct Timestamps {
 /// The options of a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpOptions {
-    /// The longest segment the sender of this header takes, in bytes.
+    /// Longest segment that the sender of the header takes, in bytes.
     pub maximum_segment: Option<u16>,
-    /// By how many bits its windows are shifted.
+    /// Number of bits by which the sender's windows are shifted.
     pub window_scale: Option<u8>,
-    /// Whether it reads selective ACKs.
+    /// Whether the sender reads selective ACKs.
     pub sack_permitted: bool,
-    /// Its clock and the echo of the other.
+    /// The sender's clock and the echo of the other side's.
     pub timestamps: Option<Timestamps>,
-    /// What it holds beyond the acknowledgement.
+    /// Runs of bytes that the sender of the header holds beyond the acknowledgement.
     pub sack_blocks: SackBlocks,
 }
 
 impl TcpOptions {
-    /// Length in bytes, a multiple of four.
+    /// Returns the length in bytes, a multiple of four.
     pub fn len(&self) -> usize {
         let blocks = self.sendable_blocks().len();
         let sack = if blocks == 0 { 0 } else { SACK_HEAD_LEN + BLOCK_LEN * blocks };
         self.len_without_blocks() + sack
     }
 
-    /// Whether there is no option at all.
+    /// Whether no option is present.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -100,7 +100,7 @@ impl TcpOptions {
     /// Reads the bytes between the fixed header and the payload.
     ///
     /// # Errors
-    /// If an option is longer than what is left, or has another length than its kind demands.
+    /// If an option is longer than the bytes left, or has another length than its kind demands.
     pub fn parse(mut bytes: &[u8]) -> Result<Self, WireError> {
         let mut options = Self::default();
         while let [kind, rest @ ..] = bytes {
@@ -191,7 +191,7 @@ impl TcpOptions {
         segment + scale + permitted_and_timestamps
     }
 
-    /// The blocks for which the header has room: three beside timestamps, four alone.
+    /// Returns the blocks for which the header has room: three beside timestamps, four alone.
     fn sendable_blocks(&self) -> &[SackBlock] {
         let room = (LEN_MAX - self.len_without_blocks()).saturating_sub(SACK_HEAD_LEN) / BLOCK_LEN;
         let blocks = self.sack_blocks.as_slice();
@@ -199,7 +199,7 @@ impl TcpOptions {
     }
 }
 
-/// Writes options one after the other.
+/// A writer of options, one after the other.
 struct Writer<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -234,7 +234,7 @@ pub(super) mod tests {
         (0..count).map(|index| SackBlock { left: 2 * index, right: 2 * index + 1 }).collect()
     }
 
-    /// Every combination that fits in a header.
+    /// Returns every combination that fits in a header.
     pub(in super::super) fn any_options() -> impl Strategy<Value = TcpOptions> {
         let any =
             (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), any::<Option<[u32; 2]>>(), 0..=4u32);

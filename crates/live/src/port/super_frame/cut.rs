@@ -1,15 +1,15 @@
 //! A super-frame, cut into the frames that its sender wanted its network card to make of it.
 //!
-//! The kernel hands a burst of TCP or UDP over as one packet of up to 64 KB if the interface promises to cut it, as a
-//! veth does. Cut as Linux cuts (`tcp_gso_segment`, `__udp_gso_segment`): the headers are repeated, lengths, identification
-//! and sequence number advance, only the last segment has FIN and PSH, only the first CWR. Left out: tunnels and
-//! IPv6 extension headers, which are refused.
+//! The kernel hands a burst of TCP or UDP over as one packet of up to 64 KB if the interface promises to cut it, as a veth
+//! does. Super-frames are cut as Linux cuts them (`tcp_gso_segment`, `__udp_gso_segment`): the headers are repeated,
+//! lengths, identification and sequence number advance, only the last segment has FIN and PSH, only the first CWR. Tunnels
+//! and IPv6 extension headers are refused.
 
 use super::{LONGEST, Layout, TCP_CHECKSUM, UDP_CHECKSUM, put};
 use crate::port::ETHERNET_BYTES;
 use crate::port::unfinished::{Kind, OFFLOAD_HEADER_BYTES, Unfinishable, Unfinished, sendable};
 
-/// Of the flags in a TCP header.
+/// The flags FIN and PSH in a TCP header.
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
@@ -26,7 +26,7 @@ pub(in crate::port) struct SuperFrame {
     longest_frame: usize,
 }
 
-/// Where the parts of a super-frame are, and how long the payload of each segment is.
+/// The parts of a super-frame, and the length of the payload of each segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cuts {
     parts: Layout,
@@ -34,25 +34,27 @@ struct Cuts {
 }
 
 impl SuperFrame {
-    /// Room for a super-frame whose segments have at most `longest_frame` bytes.
+    /// Makes room for a super-frame whose segments have at most `longest_frame` bytes.
     pub(in crate::port) fn new(longest_frame: usize) -> Self {
         let segment = Vec::with_capacity(longest_frame);
         Self { whole: vec![0; LONGEST], end: 0, cuts: None, next: 0, segment, longest_frame }
     }
 
-    /// Where the kernel is to write the next super-frame, behind its offload header.
+    /// Returns the room into which the kernel is to write the next super-frame, behind its offload header.
     pub(in crate::port) fn room(&mut self) -> &mut [u8] {
         self.cuts = None;
         &mut self.whole
     }
 
-    /// The offload header and the frame of which `length` bytes, together, stand in the room; nothing if too few do.
+    /// Returns the offload header and the frame that stand in the room with `length` bytes together; `None` if these are
+    /// too few bytes.
     pub(in crate::port) fn read(&mut self, length: usize) -> Option<([u8; OFFLOAD_HEADER_BYTES], &mut [u8])> {
         let (header, frame) = self.whole.get_mut(..length)?.split_first_chunk_mut()?;
         (frame.len() >= ETHERNET_BYTES).then_some((*header, frame))
     }
 
-    /// Puts a super-frame there that fits into a slot of the ring, and returns how long it is with its header.
+    /// Puts a super-frame from a slot of the ring into the room, and returns its length with the header; 0 if it does not
+    /// fit.
     pub(in crate::port) fn put(&mut self, header: [u8; OFFLOAD_HEADER_BYTES], frame: &[u8]) -> usize {
         let length = OFFLOAD_HEADER_BYTES + frame.len();
         let Some(room) = self.room().get_mut(..length) else { return 0 };
@@ -65,7 +67,7 @@ impl SuperFrame {
     /// Begins to cut the super-frame of which `length` bytes, with the offload header, stand in the room (G-23).
     ///
     /// # Errors
-    /// If it is none, of a protocol that is not cut here, too long, or its segments would be.
+    /// If the packet is no super-frame, its protocol is not cut here, or it or its segments are too long.
     pub(in crate::port) fn begin(&mut self, length: usize) -> Result<(), Unfinishable> {
         let Some(bytes) = self.whole.get(..length) else { return Err(Unfinishable) };
         let Some((header, frame)) = bytes.split_first_chunk() else { return Err(Unfinishable) };
@@ -78,7 +80,7 @@ impl SuperFrame {
         Ok(())
     }
 
-    /// The next segment, a whole frame; nothing when all have been cut.
+    /// Returns the next segment, a whole frame; `None` when all segments have been cut.
     pub(in crate::port) fn next(&mut self) -> Option<&[u8]> {
         let cuts = self.cuts?;
         let frame = &self.whole[OFFLOAD_HEADER_BYTES..self.end];
@@ -92,7 +94,7 @@ impl SuperFrame {
 }
 
 impl Cuts {
-    /// Finds the parts of a super-frame; nothing if it is none that is cut here.
+    /// Finds the parts of a super-frame; `None` if it is none that is cut here.
     fn find(unfinished: Unfinished, frame: &[u8]) -> Option<Self> {
         let parts = Layout::find(frame)?;
         let payload_bytes = usize::from(unfinished.payload_bytes);
@@ -101,12 +103,12 @@ impl Cuts {
             Kind::TcpOverIpv6 => parts.is_tcp && parts.is_ipv6,
             Kind::Udp => !parts.is_tcp,
         };
-        // A start elsewhere is that of a header within a tunnel.
+        // A checksum that starts elsewhere is that of a header within a tunnel.
         let is_sound = is_of_kind && usize::from(unfinished.start) == parts.transport && payload_bytes > 0;
         is_sound.then_some(Self { parts, payload_bytes })
     }
 
-    /// Writes the segment with this number; `true` if it is the last.
+    /// Writes the segment `number` of `frame`; `true` if it is the last.
     fn write(self, frame: &[u8], number: usize, segment: &mut Vec<u8>) -> bool {
         let Self { parts, payload_bytes } = self;
         let first = parts.payload + number * payload_bytes;
@@ -132,7 +134,7 @@ impl Cuts {
     }
 }
 
-/// The TCP header of a segment whose payload begins `ahead` bytes into that of the super-frame.
+/// Mends the TCP header of a segment whose payload begins `ahead` bytes into the payload of the super-frame.
 fn mend_tcp(header: &mut [u8], ahead: usize, is_first: bool, is_last: bool) {
     let sequence = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
     header[4..8].copy_from_slice(&sequence.wrapping_add(ahead as u32).to_be_bytes());
@@ -154,19 +156,19 @@ mod tests {
     use proptest::prelude::*;
 
     const LONGEST_FRAME: usize = 1518;
-    // As linux/virtio_net.h has them.
+    // Kinds as linux/virtio_net.h numbers them.
     const TCP_OVER_IPV4: u8 = 1;
     const TCP_OVER_IPV6: u8 = 4;
     const UDP: u8 = 5;
     const WITH_ECN: u8 = 0x80;
 
-    /// An offload header and what follows it, as the kernel writes them.
+    /// Returns an offload header and the frame behind it, as the kernel writes them.
     fn with_header(kind: u8, payload_bytes: u16, start: u16, frame: &[u8]) -> Vec<u8> {
         let [p, s] = [payload_bytes, start].map(u16::to_ne_bytes);
         [&[1, kind, 0, 0, p[0], p[1], s[0], s[1], 16, 0], frame].concat()
     }
 
-    /// Ethernet and IPv4 around `transport`, whose checksum the sender left undone.
+    /// Returns Ethernet and IPv4 headers around `transport`, whose checksum the sender left undone.
     fn over_ipv4(protocol: u8, identification: u16, transport: &[u8]) -> Vec<u8> {
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0];
         frame.extend_from_slice(&identification.to_be_bytes());
@@ -193,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// G-23: the segments are valid, no longer than asked for, and together what the host has sent.
+        /// G-23: the segments are valid, no longer than asked for, and carry together the payload that the host has sent.
         #[test]
         fn tcp_comes_out_in_valid_segments(
             payload in prop::collection::vec(any::<u8>(), 1..9000),
@@ -226,7 +228,7 @@ mod tests {
             prop_assert_eq!(arrived, payload);
         }
 
-        /// G-23: so are datagrams.
+        /// G-23: the datagrams are valid, no longer than asked for, and carry together the payload that the host has sent.
         #[test]
         fn udp_comes_out_in_valid_datagrams(
             payload in prop::collection::vec(any::<u8>(), 1..5000),
@@ -244,7 +246,7 @@ mod tests {
             prop_assert_eq!(arrived, payload);
         }
 
-        /// G-23: no header is believed beyond the bytes that are there.
+        /// G-23: a damaged header is not believed beyond the bytes that are there.
         #[test]
         fn a_damaged_super_frame_is_cut_or_refused(end in 10usize..200, at in 0usize..80, byte: u8, is_tcp: bool) {
             let transport = [&[0, 80, 1, 2, 0, 0, 0, 1, 0, 0, 0, 9, 0x50, 0x10, 1, 0, 0, 0, 0, 0][..], &[1; 150]].concat();
@@ -257,7 +259,7 @@ mod tests {
             }
         }
 
-        /// G-23: whatever the kernel says, what is cut fits, and is cut to its end.
+        /// G-23: whatever the kernel says, a super-frame that is cut fits, and is cut to its end.
         #[test]
         fn anything_is_cut_or_refused(
             kind in prop_oneof![Just(1u8), Just(0x81), Just(4), Just(5), any::<u8>()],

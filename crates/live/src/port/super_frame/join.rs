@@ -1,8 +1,9 @@
 //! Segments of TCP, joined into super-frames (G-34).
 //!
-//! Joined as Linux joins (`inet_gro_receive`, `tcp_gro_receive`), and stricter: only what [`super::cut`], or the kernel when it
-//! cuts, makes the same frames of again. A checksum is verified before it is left out, so that nothing damaged passes
-//! for sound. Frames of a conversation keep their order; frames of others may pass it until `finish`.
+//! Segments are joined as Linux joins them (`inet_gro_receive`, `tcp_gro_receive`), and more strictly: only segments that
+//! [`super::cut`], or the kernel when it cuts, makes of the super-frame again. A checksum is verified before it is left out, so
+//! that no damaged segment passes for sound. Frames of a conversation keep their order; frames of other conversations may pass
+//! them until `finish`.
 
 use super::{IPV4_BYTES, LONGEST, Layout, TCP_CHECKSUM, get, put};
 use crate::port::ETHERNET_BYTES;
@@ -23,19 +24,19 @@ const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 const ECE: u8 = 0x40;
 
-/// What crosses the edge of a host at once.
+/// A packet that crosses the edge of a host at once: a frame or a super-frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::port) struct Packet<'a> {
-    /// The offload header and what follows it.
+    /// The offload header and the frame behind it.
     pub(in crate::port) bytes: &'a [u8],
-    /// How many frames of the link it is.
+    /// How many frames of the link the packet is.
     pub(in crate::port) frames: u64,
     /// Bytes of those frames.
     pub(in crate::port) frame_bytes: u64,
 }
 
 impl<'a> Packet<'a> {
-    /// One frame, behind an empty offload header.
+    /// Returns the packet of one frame, behind an empty offload header.
     pub(in crate::port) fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, frames: 1, frame_bytes: (bytes.len() - OFFLOAD_HEADER_BYTES) as u64 }
     }
@@ -45,14 +46,14 @@ impl<'a> Packet<'a> {
 #[derive(Debug, Default)]
 pub(in crate::port) struct Joiner {
     open: Vec<SuperFrame>,
-    /// Room of those that are finished.
+    /// Buffers of super-frames that have been sent.
     spare: Vec<Vec<u8>>,
 }
 
 /// A super-frame to which segments are added.
 #[derive(Debug)]
 struct SuperFrame {
-    /// An empty offload header, the first segment as it was, and the payload of the others.
+    /// An empty offload header, the first segment as it was, and the payload of the segments after it.
     bytes: Vec<u8>,
     parts: Layout,
     /// Bytes of payload in the first segment, and in all but the last.
@@ -62,22 +63,22 @@ struct SuperFrame {
     last_flags: u8,
 }
 
-/// What one segment may do.
+/// The ways in which a segment fits a super-frame.
 enum Fit {
-    /// Follow, with more to follow.
+    /// The segment follows, and more may follow it.
     Follows,
-    /// Follow as the last one.
+    /// The segment follows as the last one.
     Ends,
-    /// Neither.
+    /// The segment does not follow.
     Not,
 }
 
 impl Joiner {
-    /// Takes a frame. `send` gets it and what was joined before, now or at `finish`.
+    /// Takes a frame. `send` gets the frame, and super-frames that were joined before, now or at `finish`.
     pub(in crate::port) fn put(&mut self, frame: &[u8], send: &mut dyn FnMut(Packet<'_>)) {
         let parts = match Layout::find(frame) {
             Some(parts) if !is_fragment(parts, frame) => parts,
-            // It may belong to any conversation.
+            // The frame may belong to any conversation.
             _ => {
                 self.finish(send);
                 return self.pass(frame, send);
@@ -106,7 +107,7 @@ impl Joiner {
         self.open.push(SuperFrame::begin(bytes, parts, frame));
     }
 
-    /// Sends all that is joined so far.
+    /// Sends all super-frames that are joined so far.
     pub(in crate::port) fn finish(&mut self, send: &mut dyn FnMut(Packet<'_>)) {
         while !self.open.is_empty() {
             self.finish_one(0, send);
@@ -120,7 +121,7 @@ impl Joiner {
         self.spare.push(joined.bytes);
     }
 
-    /// Sends a frame as it is.
+    /// Sends a frame as it is, behind an empty offload header.
     fn pass(&mut self, frame: &[u8], send: &mut dyn FnMut(Packet<'_>)) {
         let mut bytes = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(LONGEST));
         bytes.clear();
@@ -141,7 +142,7 @@ impl SuperFrame {
         &self.bytes[OFFLOAD_HEADER_BYTES..]
     }
 
-    /// Whether the frame has the same addresses and ports.
+    /// Whether the frame has the addresses and ports of this super-frame.
     fn is_of_conversation(&self, parts: Layout, frame: &[u8]) -> bool {
         let (mine, addresses) = (self.frame(), addresses(parts));
         parts.network == self.parts.network
@@ -150,7 +151,7 @@ impl SuperFrame {
             && mine[addresses..parts.transport + 4] == frame[addresses..parts.transport + 4]
     }
 
-    /// Whether a segment of the same conversation can be joined.
+    /// Returns how a segment of the same conversation fits this super-frame.
     fn fit(&self, parts: Layout, frame: &[u8]) -> Fit {
         let mine = self.frame();
         let (network, transport) = (parts.network, parts.transport);
@@ -196,7 +197,7 @@ impl SuperFrame {
         self.segments += 1;
     }
 
-    /// Makes one packet of the segments; a single one stays as it was.
+    /// Makes one packet of the segments; a single segment stays as it was.
     fn complete(&mut self) {
         if self.segments == 1 {
             return;
@@ -209,30 +210,30 @@ impl SuperFrame {
         let (network, transport) = frame[parts.network..].split_at_mut(parts.transport - parts.network);
         parts.mend_network(network, transport.len(), 0);
         transport[FLAGS] |= self.last_flags;
-        // Whoever completes the checksum finds the sum of the pseudo header in its place.
+        // The receiver of the packet, who completes the checksum, finds the sum of the pseudo header in its place.
         put(transport, TCP_CHECKSUM, !parts.pseudo_header(network, transport.len()).finish());
     }
 }
 
-/// Writes a frame behind an empty offload header, after what is there.
+/// Appends a frame behind an empty offload header.
 pub(in crate::port) fn write_whole(bytes: &mut Vec<u8>, frame: &[u8]) {
     bytes.extend_from_slice(&WHOLE);
     bytes.extend_from_slice(frame);
 }
 
-/// Whether a segment may be the first of several.
+/// Whether a segment may be the first of a super-frame.
 fn may_begin(parts: Layout, frame: &[u8]) -> bool {
     let flags = frame[parts.transport + FLAGS];
     flags & !ECE == ACK
         && frame.len() > parts.payload
-        // Kernels differ in what they make of a super-frame behind a tag.
+        // Kernels differ in their handling of a super-frame behind a tag.
         && parts.network == ETHERNET_BYTES
         && (parts.is_ipv6 || parts.transport - parts.network == IPV4_BYTES)
         && is_exact(parts, frame)
         && is_sound(parts, frame)
 }
 
-/// Whether the packet says that it is as long as it is: nothing is padded.
+/// Whether the length in the IP header is that of the packet: the frame has no padding.
 fn is_exact(parts: Layout, frame: &[u8]) -> bool {
     let told = if parts.is_ipv6 {
         parts.transport + usize::from(get(frame, parts.network + 4))
@@ -242,21 +243,21 @@ fn is_exact(parts: Layout, frame: &[u8]) -> bool {
     told == frame.len()
 }
 
-/// Whether the checksums are right.
+/// Whether the checksums of the network header and of the segment are right.
 fn is_sound(parts: Layout, frame: &[u8]) -> bool {
     let (network, transport) = frame[parts.network..].split_at(parts.transport - parts.network);
     (parts.is_ipv6 || Checksum::new().cover(network).finish() == 0)
         && parts.pseudo_header(network, transport.len()).cover(transport).finish() == 0
 }
 
-/// Whether the packet is a part of another.
+/// Whether the packet is a fragment of another.
 fn is_fragment(parts: Layout, frame: &[u8]) -> bool {
-    /// More fragments, and the place of this one.
+    /// The flag for more fragments, and the offset of this fragment.
     const FRAGMENT: u16 = 0x3FFF;
     !parts.is_ipv6 && get(frame, parts.network + 6) & FRAGMENT != 0
 }
 
-/// Where the addresses begin, which the ports follow at once.
+/// Returns the offset of the addresses, which the ports follow at once.
 fn addresses(parts: Layout) -> usize {
     parts.network + if parts.is_ipv6 { 8 } else { 12 }
 }
@@ -343,7 +344,7 @@ mod tests {
         }
     }
 
-    /// What comes out for these frames, packet by packet: the frames that each is cut into.
+    /// Joins these frames. Returns for each packet the frames into which it is cut.
     fn joined(frames: &[Vec<u8>]) -> Vec<Vec<Vec<u8>>> {
         let (mut joiner, mut packets) = (Joiner::default(), Vec::new());
         let mut send = |packet: Packet<'_>| {
@@ -373,7 +374,7 @@ mod tests {
         frames
     }
 
-    /// How a segment differs from the one that would follow.
+    /// Returns conversations of segments, some of which differ from the segment that would follow.
     fn segments() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let change = prop_oneof![12 => Just(0u8), 10 => 1u8..16];
         let one = (0u8..3, change, prop_oneof![4 => Just(60usize), 1 => 0usize..61], any::<u8>());
@@ -426,10 +427,10 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
-        /// G-34: whatever is joined comes apart into the frames that came, each conversation in its order.
+        /// G-34: every super-frame comes apart into the frames that were joined, each conversation in its order.
         #[test]
         fn what_is_joined_comes_apart_again(frames in segments()) {
-            // Tags, addresses and ports.
+            // The key is the tags, the addresses and the ports.
             let by_conversation = |frames: &mut dyn Iterator<Item = &Vec<u8>>| {
                 let mut all: BTreeMap<Option<Vec<u8>>, Vec<Vec<u8>>> = BTreeMap::new();
                 for frame in frames {

@@ -1,7 +1,7 @@
 //! Super-frames: many frames of one conversation that cross the edge of a host as one packet of up to 64 KB.
 //!
-//! What a host pays for a packet, it pays for a super-frame once. [`cut`] makes frames of one that a host sends, [`join`]
-//! makes one of frames that a host is to receive. On the link there are none.
+//! A super-frame costs a host as much work as one packet. [`cut`] makes frames of a super-frame that a host sends, [`join`]
+//! makes a super-frame of frames that a host is to receive. On the link there are no super-frames.
 
 mod cut;
 mod join;
@@ -23,15 +23,15 @@ const IPV4_BYTES: usize = 20;
 const IPV6_BYTES: usize = 40;
 const TCP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
-/// Where a TCP header has its checksum.
+/// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM: usize = 16;
-/// Where a UDP header has its checksum.
+/// Offset of the checksum in a UDP header.
 const UDP_CHECKSUM: usize = 6;
 
 /// The longest super-frame: a packet of 64 KB, a header with two tags, and the offload header in front.
 pub(super) const LONGEST: usize = (1 << 16) + ETHERNET_BYTES + 2 * TAG_BYTES + OFFLOAD_HEADER_BYTES;
 
-/// Where the parts of a TCP segment or a UDP datagram are in its frame.
+/// The offsets of the parts of a TCP segment or a UDP datagram in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     network: usize,
@@ -42,7 +42,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Finds the parts; nothing in a frame of anything else, and nothing behind IPv6 extension headers.
+    /// Finds the parts; `None` for a frame of another protocol, and for one with IPv6 extension headers.
     fn find(frame: &[u8]) -> Option<Self> {
         let mut network = ETHERNET_BYTES;
         while TAGS.iter().any(|tag| frame.get(network - 2..network) == Some(tag)) {
@@ -75,7 +75,7 @@ impl Layout {
         is_sound.then_some(Self { network, is_ipv6, transport, is_tcp, payload })
     }
 
-    /// What the checksum of the transport covers besides: addresses, protocol, length (RFC 9293, 3.1; RFC 8200, 8.1).
+    /// Returns the checksum over the pseudo header: addresses, protocol, length (RFC 9293, 3.1; RFC 8200, 8.1).
     fn pseudo_header(self, ip: &[u8], transport_bytes: usize) -> Checksum {
         let addresses = if self.is_ipv6 { &ip[8..40] } else { &ip[12..20] };
         let protocol = if self.is_tcp { Protocol::TCP } else { Protocol::UDP };
@@ -85,7 +85,8 @@ impl Layout {
             .cover(&(transport_bytes as u16).to_be_bytes())
     }
 
-    /// Writes the length of an IP packet with so many bytes behind its header, and its identification `ahead` of what it is.
+    /// Writes the length of an IP packet with `transport_bytes` bytes behind its header, and adds `ahead` to its
+    /// identification.
     fn mend_network(self, ip: &mut [u8], transport_bytes: usize, ahead: usize) {
         if self.is_ipv6 {
             return put(ip, 4, transport_bytes as u16);

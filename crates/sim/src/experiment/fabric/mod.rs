@@ -13,7 +13,7 @@ use crate::{ConfigError, Control, Outcome, Stop};
 use setup::Setup;
 use summary::{Summary, Watch};
 
-/// Refuses what [`run`] would refuse of the fabric, without running anything.
+/// Refuses a fabric that [`run`] would refuse, without running anything.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     config.fabric.as_ref().map_or(Ok(()), |section| Setup::new(config, section).map(drop))
 }
@@ -40,12 +40,12 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut columns = vec![summary::years(&lived), summary::shares(&lived)];
     columns.extend(lived.into_iter().next().and_then(|first| first.events));
     columns.extend(points.as_ref().map(points::table));
-    // The row is made of the years' table, so that both say the same.
+    // The row is made of the table of years, so that row and table say the same.
     let row = summary::row(&setup, &columns[0].1).map_err(unread)?;
     Ok(Outcome { row, columns, interrupted, ..Outcome::default() })
 }
 
-/// One year: its failures, its repairs, and what became of the fabric.
+/// Lives through one year of the fabric: its failures and its repairs.
 fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block, stop: &Stop) -> Lived {
     let protection = points.map(|points| Protection {
         performance: points.performance(),
@@ -60,7 +60,7 @@ fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block,
     let drawn = setup.failures(&year.streams);
     let failures = setup.recorded().unwrap_or(&drawn);
     let mut watch = Watch::new(setup, failures);
-    // Of one year every event is kept.
+    // Every event is kept of the first year only.
     let mut events = (year.index == 0).then(Vec::new);
     let repairs = DrawnRepairs::new(setup.repair_times, year.streams.stream("repairs"));
     let counts = Year::new(&plan, repairs).stopping(stop).run(failures, |row| {
@@ -72,13 +72,13 @@ fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block,
     Lived { summary: watch.finish(counts), events: events.map(|events| table_of(setup, &events)) }
 }
 
-/// What is kept of a year.
+/// The result of a year: its summary, and of the first year its events.
 struct Lived {
     summary: Summary,
     events: Option<(String, Columns)>,
 }
 
-/// The state of the fabric after each event, as the published simulator writes it.
+/// Returns the state of the fabric after each event, with the columns of the published simulator.
 fn table_of(setup: &Setup<'_>, rows: &[Row]) -> (String, Columns) {
     let topology = &setup.topology;
     let (tors, pods) = (f64::from(topology.pods * topology.tors), f64::from(topology.pods));

@@ -1,4 +1,5 @@
-//! What a protection makes of a corrupting link: tried on the simulated link, or taken from a table of measurements.
+//! The performance of a protection on corrupting links: tried on the simulated link, or taken from a table of
+//! measurements.
 
 use super::super::blocks::{Block, Workers, blocks};
 use super::super::{rare, stress};
@@ -10,25 +11,25 @@ use crate::{ConfigError, Control};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::protection::Protection;
 
-/// Points in a decade of loss.
+/// Points in a decade of the loss ratio.
 const PER_DECADE: i32 = 4;
-/// The losses of corrupting links, as published, lie between these powers of ten.
+/// The powers of ten between which the loss ratios of corrupting links lie, as published.
 const DECADES: (i32, i32) = (-8, -2);
 
-/// A protection on links of one rate.
+/// The points of a protection on links of one rate.
 pub(super) struct Points {
     points: Vec<Point>,
     between: Between,
 }
 
 impl Points {
-    /// What it makes of any link.
+    /// Returns the performance of the protection on any link.
     pub(super) fn performance(&self) -> Performance {
         Performance::new(self.points.clone(), self.between)
     }
 }
 
-/// Points of the protection that have to be simulated.
+/// Returns how many points of the protection have to be simulated.
 pub(super) fn count(setup: &Setup<'_>) -> u64 {
     match setup.section.points {
         PointsConfig::Simulation { .. } => losses(setup).len() as u64,
@@ -36,7 +37,7 @@ pub(super) fn count(setup: &Setup<'_>) -> u64 {
     }
 }
 
-/// The points of the protection; `None` if the caller lost patience.
+/// Returns the points of the protection; `None` if the caller cancelled the run.
 pub(super) fn points(
     setup: &Setup<'_>,
     workers: &Workers,
@@ -65,7 +66,7 @@ pub(super) fn points(
     Ok((!interrupted).then_some(Points { points, between: Between::Interpolated }))
 }
 
-/// The losses that are tried: as published, and as far as the recorded ones go.
+/// Returns the loss ratios that are tried: the published range, and beyond it those of the recorded failures.
 fn losses(setup: &Setup<'_>) -> Vec<f64> {
     let of_trace = setup.recorded().into_iter().flatten().map(|failure| failure.loss);
     let (mut least, mut most) = (DECADES.0 * PER_DECADE, DECADES.1 * PER_DECADE);
@@ -78,18 +79,18 @@ fn losses(setup: &Setup<'_>) -> Vec<f64> {
     (least..=most.min(-1)).map(|place| 10.0_f64.powf(f64::from(place) / f64::from(PER_DECADE))).collect()
 }
 
-/// A link as it is tried: nothing but frames at line rate.
+/// Returns the configuration in which a link is tried: frames at line rate, and nothing else.
 fn alone(config: &Config) -> Config {
     Config { experiment: "stress".to_owned(), fabric: None, threads: 1, ..config.clone() }
 }
 
-/// The speed of the link; `control` only stops it.
+/// Returns the speed of the link in Gb/s; `control` only stops the run.
 fn speed(config: &Config, control: &Control) -> Result<f64, ConfigError> {
     let nothing = || ConfigError("nothing came through the link; raise traffic.packets".into());
     stress::speed_of(config, &control.silent())?.filter(|&gbps| gbps > 0.0).ok_or_else(nothing)
 }
 
-/// One point: frames at line rate for the speed, steered losses for what remains.
+/// Tries a link at one loss ratio: frames at line rate give the speed, steered losses give the loss that remains.
 fn tried(
     setup: &Setup<'_>,
     loss: f64,
@@ -101,12 +102,12 @@ fn tried(
     let config = Config { loss: losses, ..alone(setup.config) };
     let effective_loss = rare::residual_loss(&config, looks, workers, &control.silent())?
         .map_err(|why| ConfigError(format!("what stays lost at a loss of {loss:.1e}: {why}")))?;
-    // A link cannot carry more than without corruption; frames at the edges of the test can make it seem so.
+    // A link cannot carry more than without corruption. Frames at the edges of the test can make it seem so.
     let share = (speed(&config, control)? / full_gbps).min(1.0);
     Ok(Point { loss, effective_loss, carried: (share * f64::from(setup.full())).round() as u32 })
 }
 
-/// The points as a table.
+/// Returns the points as a table.
 pub(super) fn table(points: &Points) -> (String, Columns) {
     let column =
         |name: &str, of: fn(&Point) -> f64| (name.to_owned(), points.points.iter().map(of).collect());

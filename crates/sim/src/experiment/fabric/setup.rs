@@ -1,4 +1,4 @@
-//! From a configuration to a fabric whose parts have been checked.
+//! The parts of a fabric, built from a configuration and checked.
 
 use crate::ConfigError;
 use crate::config::{Config, FabricConfig, PointsConfig, TopologyConfig};
@@ -9,13 +9,13 @@ use lossylink_core::rng::{RngCore, Streams};
 
 /// The unit of capacities: a hundredth of a Gb/s, in bits per second.
 pub(super) const CAPACITY_BPS: u64 = 10_000_000;
-/// Most hours of a trace: 57 years.
+/// The most hours of a trace: 57 years.
 const MOST_HOURS: u32 = 500_000;
-/// Most failures that a trace may be expected to have.
+/// The most failures that a trace may be expected to have.
 const MOST_FAILURES: f64 = 2e7;
-/// Longest repair, in seconds: a year.
+/// The longest repair, in seconds: a year.
 const MOST_REPAIR_S: u32 = 31_536_000;
-/// Most links of a fabric.
+/// The most links of a fabric.
 const MOST_LINKS: u64 = 20_000_000;
 
 /// A configuration of a fabric.
@@ -39,7 +39,7 @@ impl<'a> Setup<'a> {
         if rate_bps == 0 || !rate_bps.is_multiple_of(CAPACITY_BPS) {
             return refuse("link.rate is no multiple of 10 Mb/s, the unit of a fabric's capacities".into());
         }
-        // The tier below the aggregation switches is never the smaller one.
+        // The tier below the aggregation switches never has the smaller capacity.
         let tier = u64::from(topology.aggs * topology.tors) * (rate_bps / CAPACITY_BPS);
         if tier > u64::from(u32::MAX) {
             return refuse("a pod carries more than 42 Pb/s; take fewer ToR switches a pod".into());
@@ -81,12 +81,12 @@ impl<'a> Setup<'a> {
         Ok(Self { config, section, topology, repair_times, recorded })
     }
 
-    /// What a link without corruption carries, in hundredths of Gb/s.
+    /// Returns the capacity of a link without corruption, in hundredths of Gb/s.
     pub(super) fn full(&self) -> u32 {
         (self.config.link.rate_bps / CAPACITY_BPS) as u32
     }
 
-    /// What a healthy pod carries: the lesser of its two tiers, in hundredths of Gb/s.
+    /// Returns the capacity of a healthy pod: that of the lesser of its two tiers, in hundredths of Gb/s.
     pub(super) fn pod(&self) -> f64 {
         let Topology { tors, aggs, cores, .. } = self.topology;
         f64::from(aggs) * f64::from(tors.min(cores)) * f64::from(self.full())
@@ -97,12 +97,12 @@ impl<'a> Setup<'a> {
         self.config.protection != Protection::None && self.section.deployment_ppm > 0
     }
 
-    /// The failures of a recorded trace.
+    /// Returns the failures of a recorded trace; `None` if they are drawn.
     pub(super) fn recorded(&self) -> Option<&[Failure]> {
         self.recorded.as_deref()
     }
 
-    /// The failures of a year that has none recorded.
+    /// Draws the failures of a year that has none recorded.
     pub(super) fn failures(&self, streams: &Streams) -> Vec<Failure> {
         if self.recorded.is_some() {
             return Vec::new();
@@ -111,7 +111,7 @@ impl<'a> Setup<'a> {
         failures(self.topology.links(), wear, &mut streams.stream("failures"))
     }
 
-    /// The pods that are protected, drawn at random; none if all are.
+    /// Draws the pods that are protected, at random; `None` if all are.
     pub(super) fn protected_pods(&self, streams: &Streams) -> Option<Vec<bool>> {
         if self.section.deployment_ppm == 1_000_000 {
             return None;

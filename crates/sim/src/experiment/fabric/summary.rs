@@ -1,4 +1,4 @@
-//! What a year of a fabric comes to, and what several years come to.
+//! The figures of a year of a fabric, and of several years.
 
 use super::super::interval::student;
 use super::Lived;
@@ -9,16 +9,16 @@ use crate::outcome::{Column, Columns};
 use serde_json::{Map, Value, json};
 use std::io;
 
-/// Seconds of the year that is looked at, from the first failure on: the published window.
+/// The longest part of a year that is counted, in seconds, from the first failure on: the published window.
 const YEAR_S: u32 = 365 * DAY_S;
 const DAY_S: u32 = 86_400;
-/// Steps between the shares at which a year's distributions are told.
+/// Steps between the shares of a year's distributions.
 const STEPS: usize = 400;
 
-/// How the figures of several years become one.
+/// The way in which the figures of several years become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
-    /// A count, which adds up.
+    /// The sum of the years, for a count.
     Sum,
     /// The mean of the years, with its interval.
     Mean,
@@ -28,7 +28,7 @@ enum Over {
     Least,
 }
 
-/// A figure of a year, as rows and tables call it.
+/// A figure of a year, under its name in rows and tables.
 struct Figure {
     name: &'static str,
     over: Over,
@@ -63,7 +63,7 @@ const FIGURES: [Figure; 21] = [
     figure("protected_ports_per_pipe_max", Over::Most, |year| f64::from(year.ports)),
 ];
 
-/// A year of one fabric. Means are over time.
+/// The figures of one fabric in one year. Means are over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Summary {
     counts: Counts,
@@ -82,16 +82,17 @@ pub(super) struct Summary {
     capacity_least_p0_1: f64,
     capacity_least_min: f64,
     ports: u32,
-    /// How many times less is lost than without protection, once for each change; at the end, what shares of the changes
-    /// do not exceed, in steps.
+    /// The penalty without protection over that with it, for each change. At the end, quantiles: the ratios that shares
+    /// of the changes do not exceed, in [`STEPS`] steps.
     gains: Vec<f64>,
-    /// How much less the least pod carries than without protection, in shares of a healthy pod; told like the gains.
+    /// The capacity of the least pod without protection less that with it, in shares of a healthy pod; kept as `gains`
+    /// is.
     decreases: Vec<f64>,
 }
 
-/// Looks at a fabric through its year.
+/// The account of a fabric through its year.
 pub(super) struct Watch {
-    /// The window.
+    /// The window that is counted: its begin and its end.
     begin_s: u32,
     end_s: u32,
     last: Option<Row>,
@@ -122,7 +123,7 @@ impl Watch {
         }
     }
 
-    /// The state after an event.
+    /// Takes the state of the fabric after an event.
     pub(super) fn see(&mut self, row: &Row) {
         if let Some(last) = self.last {
             self.hold(&last, row.at_s);
@@ -136,7 +137,7 @@ impl Watch {
         self.last = Some(*row);
     }
 
-    /// A state lasts until then.
+    /// Counts `row`, which lasts until `until_s`.
     fn hold(&mut self, row: &Row, until_s: u32) {
         let seconds = until_s.min(self.end_s).saturating_sub(row.at_s.max(self.begin_s));
         if seconds == 0 {
@@ -189,13 +190,14 @@ impl Watch {
     }
 }
 
-/// What each share of the values does not exceed, in steps from none to all. A year keeps no more than that.
+/// Returns the quantiles of the values, in [`STEPS`] steps from none to all. A year keeps no more of a distribution.
 fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     (0..=STEPS).map(|step| percentile_sorted(&values, step as f64 / STEPS as f64)).collect()
 }
 
-/// The value below which a state lay for so many seconds; ascending values, each with the seconds that it held.
+/// Returns the value below which a state lay for `seconds` seconds. The values of `held` ascend, each with the seconds
+/// that it held.
 fn time_quantile(held: &[(u32, u32)], seconds: f64) -> f64 {
     let mut before = 0.0;
     for &(value, lasted) in held {
@@ -207,7 +209,7 @@ fn time_quantile(held: &[(u32, u32)], seconds: f64) -> f64 {
     held.last().map_or(0.0, |&(value, _)| f64::from(value))
 }
 
-/// The figures of each year, a row each.
+/// Returns the table with the figures of each year, a row for each.
 pub(super) fn years(lived: &[Lived]) -> (String, Columns) {
     let mut columns = vec![("year".to_owned(), (0..lived.len()).map(|year| year as f64).collect())];
     columns.extend(FIGURES.iter().map(|figure| {
@@ -216,7 +218,7 @@ pub(super) fn years(lived: &[Lived]) -> (String, Columns) {
     ("years".to_owned(), columns)
 }
 
-/// The distributions of each year: what a share of the changes does not exceed.
+/// Returns the table with the distributions of each year: the value that a share of the changes does not exceed.
 pub(super) fn shares(lived: &[Lived]) -> (String, Columns) {
     let each = |of: &dyn Fn(usize, &Summary, usize) -> f64| -> Column {
         let of_year = |(year, lived): (usize, &Lived)| -> Vec<f64> {
@@ -233,7 +235,7 @@ pub(super) fn shares(lived: &[Lived]) -> (String, Columns) {
     ("shares".to_owned(), columns)
 }
 
-/// The row of all years, from the table of each.
+/// Returns the row of all years, from the table of the years.
 pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> io::Result<Map<String, Value>> {
     let mut row = Map::new();
     let count = years.first().map_or(0, |(_, values)| values.len());
@@ -270,7 +272,7 @@ pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> io::Result<Map<String, 
     Ok(row)
 }
 
-/// The interval of the mean by Student's law: none of one value.
+/// Returns the interval of the mean by Student's law; null with one value.
 fn interval(values: &Description, count: usize) -> Value {
     if count < 2 {
         return Value::Null;

@@ -66,7 +66,7 @@ fn is_precise(trials: &[Option<Trial>], share: f64) -> bool {
         .all(|values| relative_error(values) <= share)
 }
 
-/// The standard error of the mean of `values`, over the mean; infinite for fewer than two.
+/// Returns the standard error of the mean of `values`, over the mean; infinite for fewer than two values.
 fn relative_error(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -74,7 +74,7 @@ fn relative_error(values: &[f64]) -> f64 {
     if values.len() < 2 { f64::INFINITY } else { (squares / (count - 1.0) / count).sqrt() / mean }
 }
 
-/// Runs one TCP flow to `end`; `None` if the caller loses patience.
+/// Runs one TCP flow to `end`; `None` if the caller cancels the run.
 fn run_tcp(
     setup: &Setup<'_>,
     block: Block,
@@ -92,7 +92,7 @@ fn run_tcp(
     Ok(Some(trial.with_losses(drained, &mut network.link)))
 }
 
-/// Runs datagrams to `end`; `None` if the caller loses patience.
+/// Runs datagrams to `end`; `None` if the caller cancels the run.
 fn run_udp(
     setup: &Setup<'_>,
     source: DatagramSource,
@@ -108,14 +108,14 @@ fn run_udp(
     Ok(Some(trial.with_losses(drained, &mut world.link)))
 }
 
-/// The link of a trial; that of the first can be looked at.
+/// Builds the link of a trial; that of the first trial is inspected if the configuration asks for that.
 fn link_of<P: Payload>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, ConfigError> {
     let link = setup.link(&block.streams)?;
     Ok(if block.index == 0 { inspected(setup, link) } else { link })
 }
 
-/// Lets what is under way arrive, so that every lost packet has been repaired or given up, or will never be; returns when
-/// that is done.
+/// Lets the frames that are under way arrive, until every lost packet has been repaired or given up, or will never be.
+/// Returns the time at which that is done.
 fn drain<P: Payload>(end: Instant, link: &mut impl ProtectedLink<P>, control: &Control) -> Instant {
     let mut now = end;
     while !control.is_cancelled() {
@@ -140,7 +140,7 @@ mod tests {
         let values = [10.0 - half, 10.0 + half, 10.0 - half, 10.0 + half];
         assert!((relative_error(&values) - 0.05).abs() < 1e-12);
         assert_eq!(relative_error(&[10.0]), f64::INFINITY);
-        // What was not measured is not precise: no share is more than NaN.
+        // A trial whose latency was not measured is not precise: a comparison with NaN is false.
         assert!(relative_error(&[f64::NAN, 1.0]).is_nan());
     }
 }

@@ -1,4 +1,4 @@
-//! The row: all trials together.
+//! The row of an experiment with forward error correction: all trials together.
 
 use super::trial::Trial;
 use crate::ConfigError;
@@ -31,7 +31,7 @@ fn source(setup: &Setup<'_>) -> &'static str {
     }
 }
 
-/// What TCP reports; nulls for datagrams.
+/// Adds the figures of TCP; nulls for datagrams.
 fn set_flow(row: &mut Row, setup: &Setup<'_>, trials: &[Trial]) -> Result<(), ConfigError> {
     let flows: Vec<tcp::Statistics> = trials.iter().filter_map(|trial| trial.flow).collect();
     let is_tcp = source(setup) == "tcp";
@@ -46,7 +46,8 @@ fn set_flow(row: &mut Row, setup: &Setup<'_>, trials: &[Trial]) -> Result<(), Co
     Ok(())
 }
 
-/// Times across the link, and apart for packets that came intact and those that came back.
+/// Adds the times of packets across the link, and apart those of packets that came intact and of packets that
+/// were recovered.
 fn set_latency(row: &mut Row, trials: &[Trial]) {
     let merged = |of: fn(&Trial) -> Option<&Delays>| {
         let mut all = Delays::default();
@@ -75,7 +76,7 @@ fn set_delays(row: &mut Row, name: &str, delays: &Delays) {
         .set(&format!("{name}_max"), delays.max_us());
 }
 
-/// What the queue, the meter and the wire took, and what stayed lost.
+/// Adds the losses: frames that the queue, the meter and the wire took, and packets that stayed lost.
 fn set_losses(row: &mut Row, trials: &[Trial]) {
     let sum = |of: fn(&Trial) -> u64| trials.iter().map(of).sum::<u64>();
     let (data, parity) = (

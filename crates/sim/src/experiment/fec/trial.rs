@@ -1,4 +1,4 @@
-//! One run of the flow, and what became of its packets.
+//! One trial of the flow, and the fates of its packets.
 
 use super::watch::{Seen, World};
 use crate::measure::Delays;
@@ -7,22 +7,22 @@ use crate::transport::tcp;
 use lossylink_core::time::Instant;
 use serde_json::Value;
 
-/// One run.
+/// The result of one trial.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) gbps: f64,
-    /// Of TCP.
+    /// The statistics of the TCP flow; `None` for datagrams.
     pub(super) flow: Option<tcp::Statistics>,
     pub(super) delays: Delays,
-    /// Latencies by what became of the packet, where the link tells.
+    /// Latencies by the fate of the packet (intact or recovered), where the link tells it.
     pub(super) latency: Option<Latency>,
     pub(super) seen: Seen,
     pub(super) losses: Losses,
-    /// Of the link of the first trial.
+    /// The inspected states of the link of the first trial.
     pub(super) states: Vec<Value>,
 }
 
-/// What became of the packets, by the time nothing was under way any more.
+/// Counts of the packets by their fate, by the time when no packet was under way any more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Losses {
     pub(super) queue_bytes_max: u64,
@@ -30,25 +30,25 @@ pub(super) struct Losses {
     pub(super) parity_frames: u64,
     /// Data frames lost on the wire.
     pub(super) data_lost: u64,
-    /// What the protection made of them.
+    /// The counters of the protection.
     pub(super) report: Report,
 }
 
 impl Losses {
-    /// Data packets that entered the link's switch and never left the other one.
+    /// Returns how many data packets entered the link's near switch and never left the far one.
     pub(super) const fn never_came(&self) -> u64 {
         let egress = &self.report.egress;
         self.residual() + egress.data_dropped + egress.meter_dropped
     }
 
-    /// Data frames lost on the wire that did not come back.
+    /// Returns how many data frames were lost on the wire and not recovered.
     pub(super) const fn residual(&self) -> u64 {
         (self.data_lost - self.report.undecided).saturating_sub(self.report.recovered)
     }
 }
 
 impl Trial {
-    /// A world that has run from time zero to `end`.
+    /// Takes the figures of a world that has run from time zero to `end`.
     pub(super) fn new(world: &impl World, seen: Seen, end: Instant, flow: Option<tcp::Statistics>) -> Self {
         Self {
             gbps: world.received_bytes() as f64 * 8.0 / end.as_secs_f64() / 1e9,
@@ -61,7 +61,7 @@ impl Trial {
         }
     }
 
-    /// This trial with what the link, drained at `now`, has counted.
+    /// Returns this trial with the counters of the link, which was drained at `now`.
     pub(super) fn with_losses<P: Payload>(self, now: Instant, link: &mut AnyLink<P>) -> Self {
         let report = link.report(now);
         let traffic = link.traffic();
@@ -76,7 +76,7 @@ impl Trial {
     }
 }
 
-/// One row a trial, and the series of the first.
+/// Returns a table with a row for each trial, and the series of the first trial.
 pub(super) fn columns(trials: &[Trial]) -> Vec<(String, crate::Columns)> {
     let column = |name: &str, of: fn(&Trial) -> f64| (name.to_owned(), trials.iter().map(of).collect());
     let window = |trial: &Trial| trial.flow.and_then(|flow| flow.window_mean()).unwrap_or(f64::NAN);

@@ -1,38 +1,40 @@
-//! Watching a world run: its queue all the time, and a series of what it does.
+//! Samples of a world while it runs: of its queue all the time, and a series of latency, window and
+//! throughput.
 
 use crate::Control;
 use crate::measure::Delays;
 use crate::net::Latency;
 use lossylink_core::time::{Duration, Instant};
 
-/// Time between two looks at the queue; its mean is over these. A shorter one would stop the
-/// network before its places have run ahead of each other as far as they can.
+/// Time between two samples of the queue; the mean of the queue is over these samples. A shorter time would
+/// stop the network before its places have run ahead of each other as far as they can.
 const SAMPLE: Duration = Duration::from_us(50);
-/// Rows of the series, unless that is shorter than a sample each.
+/// Rows of the series, unless each would be shorter than a sample.
 const BINS: u64 = 1000;
 
 /// A world in which one flow crosses the link.
 pub(super) trait World {
-    /// Everything up to and including `until` happens; nothing but its queue is looked at before `counted_at`.
+    /// Runs everything up to and including `until`. Only the queue of the world is looked at before
+    /// `counted_at`.
     fn run_until(&mut self, until: Instant, counted_at: Instant);
 
-    /// Bytes that wait in front of the link.
+    /// Returns the bytes that wait in front of the link.
     fn waiting_bytes(&self) -> u64;
 
-    /// Times across the link.
+    /// Returns the times of packets across the link.
     fn delays(&self) -> &Delays;
 
-    /// Times across the link by what became of the packet, where the link tells.
+    /// Returns the times of packets across the link by the fate of the packet, where the link tells it.
     fn latency(&self) -> Option<&Latency>;
 
-    /// Bytes that the receiving application got.
+    /// Returns the bytes that the receiving application got.
     fn received_bytes(&self) -> u64;
 
-    /// The congestion window; not a number without one.
+    /// Returns the congestion window; NaN without one.
     fn window(&self) -> f64;
 }
 
-/// What one row of the series shows.
+/// One row of the series.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     end: Instant,
@@ -45,7 +47,7 @@ struct Bin {
     gbps: f64,
 }
 
-/// Totals at one time.
+/// Totals of the packets at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     packets: u64,
@@ -53,7 +55,7 @@ struct Totals {
     bytes: u64,
 }
 
-/// What was seen.
+/// The samples of a world.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     /// Bytes in the queue, averaged over time.
@@ -62,7 +64,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// The columns of the series.
+    /// Returns the columns of the series.
     pub(super) fn columns(&self) -> crate::Columns {
         let column = |name: &str, of: fn(&Bin) -> f64| (name.to_owned(), self.bins.iter().map(of).collect());
         vec![
@@ -78,7 +80,7 @@ impl Seen {
     }
 }
 
-/// Runs `world` to `end`; `None` if the caller loses patience.
+/// Runs `world` to `end`; `None` if the caller cancels the run.
 pub(super) fn watch(world: &mut impl World, end: Instant, control: &Control) -> Option<Seen> {
     let samples = (end - Instant::ZERO).as_ps().div_ceil(SAMPLE.as_ps()).max(1);
     let each = samples.div_ceil(BINS);

@@ -1,4 +1,4 @@
-//! The two kinds of traffic: a TCP flow, and datagrams that nobody acknowledges.
+//! The two kinds of traffic across a code: a TCP flow, and datagrams that no host acknowledges.
 
 use super::watch::World;
 use crate::config::{Config, TrafficSource};
@@ -69,7 +69,8 @@ impl World for UdpWorld {
     }
 }
 
-/// The configured source of datagrams, if it is one; bursts leave at the rate of the `interface`.
+/// Returns the configured source of datagrams, if the source is one; bursts leave at the rate of the
+/// `interface`.
 pub(super) fn datagram_source(
     config: &Config,
     interface: LineRate,

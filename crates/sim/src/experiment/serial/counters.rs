@@ -1,18 +1,18 @@
-//! What the two ends of a flow count, and which mechanism repaired it.
+//! The counters of the two ends of a flow, and the mechanism that repaired it.
 
-/// What the ends of a flow count.
+/// Counters of the two ends of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::experiment) struct Counters {
     /// Packets sent again.
     pub(in crate::experiment) retransmissions: u64,
-    /// Each way of recovering, the quickest first, and how often it was needed.
+    /// How often each mechanism of recovery was needed, the quickest first.
     pub(in crate::experiment) repairs: [u64; Repair::COUNT],
 }
 
 /// A mechanism that a flow needed to recover, the quickest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::experiment) enum Repair {
-    /// A retransmission clocked by what the receiver reported.
+    /// A retransmission clocked by the reports of the receiver.
     Fast,
     /// TCP's reordering timer.
     ReorderingTimer,
@@ -34,7 +34,7 @@ impl Counters {
         Self { retransmissions: self.retransmissions - before.retransmissions, repairs }
     }
 
-    /// The slowest mechanism that was needed.
+    /// Returns the slowest mechanism that was needed.
     pub(super) fn slowest(&self) -> Option<Repair> {
         Repair::ALL.into_iter().rev().find(|&repair| self.repairs[repair as usize] > 0)
     }

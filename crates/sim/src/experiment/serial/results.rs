@@ -1,4 +1,4 @@
-//! What flows one after another give: pieces of trials, and what all of them come to.
+//! The results of flows that run one after another: pieces of trials, and the totals of all pieces.
 
 use super::counters::Repair;
 use super::trial::Trial;
@@ -9,19 +9,19 @@ use crate::numbers::{Packed, Packing, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Results of blocks that follow each other. Numbers are [`Packing`] while they run.
+/// Results of blocks that follow each other. While the blocks run, the numbers are [`Packing`].
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Piece<T = Packed> {
     pub(super) trials: Trials<T>,
     pub(super) totals: Totals,
     /// Blocks that have run.
     pub(super) blocks: u64,
-    /// Of the link of the first block.
+    /// The inspected states of the link of the first block.
     pub(super) states: Vec<Value>,
 }
 
 impl Piece<Packing> {
-    /// Keeps the numbers in this store.
+    /// Begins a piece whose numbers are kept in `store`.
     pub(super) fn new(store: &Store) -> Self {
         Self { trials: Trials::new(store), ..Self::default() }
     }
@@ -38,18 +38,18 @@ impl Piece<Packing> {
 }
 
 impl Piece {
-    /// Whether its blocks have as many trials as blocks can have.
+    /// Whether each of its blocks has as many trials as a block can have.
     pub(super) const fn is_whole(&self) -> bool {
         self.totals.trials + self.totals.unfinished == self.blocks * TRIALS_PER_BLOCK
     }
 }
 
-/// Pieces as text, which [`read`] takes back.
+/// Returns the pieces as text, which [`read`] takes back.
 pub(super) fn write(pieces: &[Piece]) -> String {
     serde_json::to_string(pieces).expect("numbers have a text")
 }
 
-/// The pieces of parts, one after another.
+/// Reads the pieces of `parts`, one part after another.
 ///
 /// # Errors
 /// If a part is no text of pieces.
@@ -62,7 +62,7 @@ pub(super) fn read(parts: &[String]) -> Result<Vec<Piece>, ConfigError> {
     Ok(pieces)
 }
 
-/// What trials come to.
+/// Counts over all trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(in crate::experiment) struct Totals {
     /// Flows that ended.
@@ -100,7 +100,7 @@ impl Totals {
         self.frames_skipped += other.frames_skipped;
     }
 
-    /// Flows that ended, and whose slowest repair this was.
+    /// Returns how many flows ended whose slowest repair was `repair`.
     pub(in crate::experiment) const fn repaired(&self, repair: Repair) -> u64 {
         self.repaired[repair as usize]
     }
@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_come_back_from_their_text(
-            // Totals of flows add up, so none may be too large.
+            // Counts stay small, because totals of flows add up.
             flows in prop::collection::vec((prop::option::of(0u64..1 << 50), 0u32.., 0u32.., 0u32.., prop::option::of(0usize..4)), 0..50),
             counts in prop::array::uniform2(0u64..1 << 40),
         ) {

@@ -3,10 +3,10 @@
 use super::counters::Repair;
 use lossylink_core::time::Duration;
 
-/// One flow's result, also of one that never ended.
+/// The result of one flow, also of one that never ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Trial {
-    /// `None` if it never ended.
+    /// The completion time of the flow; `None` if it never ended.
     pub(super) took: Option<Duration>,
     pub(super) lost_frames: u32,
     pub(super) retransmissions: u32,
@@ -15,13 +15,13 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// One that met no loss.
+    /// Returns the result of a flow that lost nothing.
     #[cfg(feature = "fast")]
     pub(super) const fn clean(took: Duration) -> Self {
         Self { took: Some(took), lost_frames: 0, retransmissions: 0, timeouts: 0, repair: None }
     }
 
-    /// With what the hosts add to the whole flow.
+    /// Returns the result with `once`, the latency that the hosts add to the whole flow.
     pub(super) fn with(self, once: Duration) -> Self {
         Self { took: self.took.map(|took| took + once), ..self }
     }

@@ -1,4 +1,4 @@
-//! What is kept of each trial: what its row of the table shows, in as few bits as that takes.
+//! The numbers of each trial that its row of the table shows, in as few bits as they take.
 
 use super::trial::Trial;
 use crate::ConfigError;
@@ -12,15 +12,15 @@ use std::io;
 
 /// Octets of packed numbers that stay in memory: about a million trials.
 const ROOM: usize = 5 << 20;
-/// Completion times that are put in order in memory.
+/// The most completion times that are put in order in memory.
 const IN_MEMORY: usize = 1 << 20;
 
-/// Where a run keeps what its trials took and counted.
+/// Makes the store in which a run keeps the completion times and counters of its trials.
 pub(super) fn store() -> Store {
     Store::new(ROOM)
 }
 
-/// Numbers of each trial.
+/// The numbers of each trial.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Trials<T = Packed> {
     took_ps: T,
@@ -52,7 +52,7 @@ impl Trials<Packing> {
     }
 }
 
-/// The table of all trials.
+/// Returns the table of all trials.
 pub(super) fn columns(trials: &[&Trials]) -> Columns {
     let column = |name: &str, of: fn(&Trials) -> &Packed, each| {
         (name.to_owned(), Column::packed(trials.iter().map(|trials| of(trials).clone()), each))
@@ -65,12 +65,12 @@ pub(super) fn columns(trials: &[&Trials]) -> Columns {
     ]
 }
 
-/// Adds to a row what the trials took, by all threads of the pool that this runs in.
+/// Adds the completion times of the trials to a row, with all threads of the pool in which this runs.
 pub(super) fn set_completion_times(row: &mut Row, trials: &[&Trials]) -> Result<(), ConfigError> {
     set_from(row, trials, IN_MEMORY)
 }
 
-/// As [`set_completion_times`], with so many put in order in memory.
+/// Adds the completion times as [`set_completion_times`] does, with at most `in_memory` of them put in order in memory.
 fn set_from(row: &mut Row, trials: &[&Trials], in_memory: usize) -> Result<(), ConfigError> {
     let took: Vec<&Packed> = trials.iter().map(|trials| &trials.took_ps).collect();
     let count: usize = took.iter().map(|packed| packed.len()).sum();
@@ -80,7 +80,7 @@ fn set_from(row: &mut Row, trials: &[&Trials], in_memory: usize) -> Result<(), C
     row.set_completion_times(&sorted_spans(&took, count).map_err(unread)?).map(drop)
 }
 
-/// So many spans in ascending order, in memory.
+/// Returns the `count` completion times of `took` in ascending order, in memory.
 fn sorted_spans(took: &[&Packed], count: usize) -> io::Result<SortedSpans> {
     let shortest_ps = took.iter().filter_map(|packed| packed.least()).min().unwrap_or(0);
     let mut spans = Spans::new(count, shortest_ps);
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::measure::Ascending;
 
-    /// The published messages: most take the same time, some wait for a host, one in fifty loses a frame and sends up to
-    /// 23 again, one in a thousand waits for a timeout.
+    /// Returns the published messages: most take equally long, some wait for a host, one in fifty loses a frame and
+    /// sends up to 23 again, one in a thousand waits for a timeout.
     fn trial(place: u64) -> Trial {
         let hit = place.is_multiple_of(50);
         let took_ps =
@@ -110,7 +110,7 @@ mod tests {
         }
     }
 
-    /// As [`trial`], but one in 1,499 never ends.
+    /// Returns trials as [`trial`] does, but one in 1,499 never ends.
     fn trial_or_never(place: u64) -> Trial {
         let trial = trial(place);
         Trial { took: trial.took.filter(|_| !place.is_multiple_of(1499)), ..trial }
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Most octets that the memory of a run has for so many trials and what they come to.
+    /// Returns the most octets that the memory of a run has for `trials` trials and their totals.
     fn most_octets(trials: u64) -> u64 {
         let run = || {
             let trials = of_places(&store(), 0..trials);

@@ -1,11 +1,11 @@
-//! The bins of a time line: what the link and the flows did in each.
+//! The bins of a time line: the rate, the buffers and the retransmissions of the link and the flows in each.
 
 use super::switching::Switching;
 use crate::Columns;
 use crate::net::{Payload, ProtectedLink};
 use lossylink_core::time::Instant;
 
-/// What one bin shows.
+/// One bin of a time line.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     start: Instant,
@@ -13,9 +13,10 @@ struct Bin {
     queue_bytes: u64,
     rx_buffer_bytes: u64,
     retransmissions: u64,
-    /// Which part of the bin was protected, from 0 to 1.
+    /// The share of the bin in which the link was protected, from 0 to 1.
     protected: f64,
-    /// Copies of retransmissions at the end of the bin, if the protection is on and has such.
+    /// Copies of each retransmission at the end of the bin; `None` if the protection is off or sends no
+    /// copies.
     copies: Option<u64>,
 }
 
@@ -42,17 +43,18 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// The first bin begins at `now`, on a link that has not been used by what is counted.
+    /// Begins the first bin at `now`, on a link that has not carried the traffic that is counted.
     pub(super) fn new<P: Payload>(now: Instant, link: &impl ProtectedLink<P>) -> Self {
         Self { complete: Vec::new(), begin: now, start: now, before: Totals::of(link, 0) }
     }
 
-    /// When the bin in progress began.
+    /// Returns when the bin in progress began.
     pub(super) const fn start(&self) -> Instant {
         self.start
     }
 
-    /// The bin in progress ends at `now`; the hosts have sent so many segments again since the begin.
+    /// Ends the bin in progress at `now`; the hosts have sent `retransmissions` segments again since the
+    /// begin of the time line.
     pub(super) fn close<P: Payload>(
         &mut self,
         now: Instant,
@@ -76,7 +78,7 @@ impl Bins {
         (self.start, self.before) = (now, totals);
     }
 
-    /// The table, column by column; its times count from the begin.
+    /// Returns the table of the bins, column by column; its times count from the begin of the time line.
     pub(super) fn columns(&self) -> Columns {
         let column =
             |name: &str, of: &dyn Fn(&Bin) -> f64| (name.to_owned(), self.complete.iter().map(of).collect());

@@ -1,4 +1,5 @@
-//! The course of a link: it corrupts and heals, and is protected, at set moments or as monitors of its counters ask.
+//! The course of a link on a time line: it corrupts and heals, and is protected, at set moments or as monitors of
+//! its counters ask.
 
 use super::super::row::Row;
 use super::super::setup::Setup;
@@ -11,7 +12,7 @@ use lossylink_core::engine::monitor::{Decision, Monitor, MonitorConfig};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 
-/// What happens to a link from an instant on, and the account of it.
+/// The events of a link from an instant on, and the account of them.
 pub(in crate::experiment) struct Course {
     begin: Instant,
     end: Instant,
@@ -19,7 +20,7 @@ pub(in crate::experiment) struct Course {
     poll_period: Duration,
     bins: Bins,
     switching: Switching,
-    /// When the link starts to corrupt, and when it heals; never, when that is past.
+    /// When the link starts to corrupt, and when it heals; never, when that moment is past.
     corruption: Instant,
     healing: Instant,
     onset: Losses,
@@ -27,19 +28,21 @@ pub(in crate::experiment) struct Course {
     /// When the protection is to be switched on; never, if a monitor decides or nothing protects.
     protection: Instant,
     advice: Advice,
-    /// Data frames that entered the link while it corrupted, and how many had entered when that last began.
+    /// Data frames that entered the link while it corrupted in the past, and how many had entered when the
+    /// corruption in progress began.
     at_risk: u64,
     at_risk_since: Option<u64>,
-    /// Read the counters of the two switches: of the data, and of the way back (LG-47).
+    /// The monitors of the counters of the two switches: for the direction of the data, and for the way back
+    /// (LG-47).
     monitors: Option<[Monitor; 2]>,
     poll: Instant,
 }
 
 impl Course {
-    /// The course of `link` that the configuration asks for, from `begin` on.
+    /// Builds the course of `link` that the configuration asks for, from `begin` on.
     ///
     /// # Errors
-    /// If its moments are in the wrong order, or a monitor cannot be as it is told.
+    /// If the moments are in the wrong order, or the settings of a monitor are not possible.
     pub(in crate::experiment) fn new<P: Payload>(
         setup: &Setup<'_>,
         streams: &Streams,
@@ -75,7 +78,7 @@ impl Course {
         })
     }
 
-    /// When something happens next; never, once it is over.
+    /// Returns when the next event of the course is due; never, once the course is over.
     pub(in crate::experiment) fn poll_timeout(&self) -> Instant {
         if self.bins.start() >= self.end {
             return Instant::NEVER;
@@ -95,8 +98,8 @@ impl Course {
         (self.bins.start() + self.bin).min(self.end)
     }
 
-    /// Does what is due at `now`, with everything on the link done until then. A bin ends before what happens at its
-    /// end; the hosts have sent so many segments again.
+    /// Carries out the events that are due at `now`, with everything on the link done until then. A bin ends before
+    /// the events at its end. The hosts have sent `retransmissions` segments again.
     pub(in crate::experiment) fn act<P: Payload>(
         &mut self,
         now: Instant,
@@ -130,12 +133,12 @@ impl Course {
         }
     }
 
-    /// Data frames that entered the link while it corrupted, until now.
+    /// Returns how many data frames entered the link while it corrupted, until now.
     fn frames_at_risk<P: Payload>(&self, link: &impl ProtectedLink<P>) -> u64 {
         self.at_risk + self.at_risk_since.map_or(0, |since| link.traffic().data_frames - since)
     }
 
-    /// Reads the counters of both switches, and does what the monitors make of them (LG-47).
+    /// Reads the counters of both switches, and switches the protection as the monitors decide (LG-47).
     fn ask_monitors<P: Payload>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
         let (traffic, reverse) = (*link.traffic(), *link.reverse_traffic());
         let Some([forward, back]) = &mut self.monitors else { return };
@@ -153,12 +156,12 @@ impl Course {
         }
     }
 
-    /// The bins, column by column.
+    /// Returns the bins, column by column.
     pub(in crate::experiment) fn columns(&self) -> Columns {
         self.bins.columns()
     }
 
-    /// Sets what was done to the link; `report` is that of the link.
+    /// Sets the figures of the course; `report` is that of the link.
     pub(in crate::experiment) fn set<P: Payload>(
         &self,
         row: &mut Row,
@@ -180,7 +183,7 @@ impl Course {
     }
 }
 
-/// Both directions begin or cease to corrupt.
+/// Gives both directions of the link new loss processes: they begin or cease to corrupt.
 fn set_losses<P: Payload>(link: &mut impl ProtectedLink<P>, (forward, reverse): &Losses) {
     link.set_loss(forward.clone());
     *link.losses_mut().1 = reverse.clone();
@@ -205,7 +208,7 @@ fn check(timeline: &TimelineConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The monitor with the scenario's thresholds, or the published ones.
+/// Builds the monitor with the scenario's thresholds, or with the published ones.
 fn monitor(config: &Config) -> Result<Monitor, ConfigError> {
     let settings = config.monitor.map_or_else(MonitorConfig::default, |section| section.settings());
     Monitor::new(settings).map_err(|error| ConfigError(format!("monitor: {error}")))

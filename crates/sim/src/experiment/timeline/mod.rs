@@ -20,7 +20,7 @@ use lossylink_core::time::{Duration, Instant};
 
 pub(super) use course::Course;
 
-/// A run in progress.
+/// A time line in progress.
 struct Timeline<'a> {
     setup: &'a Setup<'a>,
     network: TcpNetwork,

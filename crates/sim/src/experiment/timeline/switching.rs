@@ -1,37 +1,38 @@
-//! Switching a protection on and off while traffic runs, and the accounts of both.
+//! Switching of a protection on and off while traffic runs, and the account of the times at which that
+//! happens.
 
 use crate::net::{Advice, Payload, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
-/// Time between two attempts to take a protection off: it leaves when all that it protects has gone on
-/// (LG-36), which takes microseconds.
+/// Time between two attempts to take a protection off: the protection leaves when all frames that it protects
+/// have gone on (LG-36), which takes microseconds.
 const RETRY: Duration = Duration::from_us(1);
 
-/// What is done to the link, and what has been done.
+/// The state of the protection on the link, and the account of its changes.
 #[derive(Debug)]
 pub(super) struct Switching {
-    /// Since when the link has been protected, if it is; part of it may be taken already.
+    /// When the link began to be protected, if it is, or when that time was last counted.
     since: Option<Instant>,
-    /// Protected time that has not been taken.
+    /// Protected time that has not been counted.
     untaken: Duration,
-    /// When the protection is to leave; never, if it is not.
+    /// When the protection is to leave; never, if it stays.
     leaves_at: Instant,
     switched: Switched,
 }
 
-/// What has been done to the link.
+/// The account of a protection's changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Switched {
     /// When it was protected for the first time.
     pub(super) first_on: Option<Instant>,
     /// When the protection left for the last time.
     pub(super) last_off: Option<Instant>,
-    /// How often either happened.
+    /// How often the protection was switched on or off.
     pub(super) changes: u64,
 }
 
 impl Default for Switching {
-    /// A protection that is off.
+    /// Returns the state of a protection that is off.
     fn default() -> Self {
         let (untaken, switched) = (Duration::ZERO, Switched::default());
         Self { since: None, untaken, leaves_at: Instant::NEVER, switched }
@@ -39,29 +40,29 @@ impl Default for Switching {
 }
 
 impl Switching {
-    /// Whether the protection is on, on its way out included.
+    /// Whether the protection is on; it still is while it tries to leave.
     pub(super) const fn is_on(&self) -> bool {
         self.since.is_some()
     }
 
-    /// When it next does something by itself.
+    /// Returns when the next attempt to take the protection off is due.
     pub(super) const fn poll_timeout(&self) -> Instant {
         self.leaves_at
     }
 
-    /// What has been done so far.
+    /// Returns the account of the changes so far.
     pub(super) const fn switched(&self) -> &Switched {
         &self.switched
     }
 
-    /// How long the link was protected since this was asked last.
+    /// Returns how long the link was protected since this was asked last.
     pub(super) fn take_protected_time(&mut self, now: Instant) -> Duration {
         let current = self.since.map_or(Duration::ZERO, |since| now - since);
         self.since = self.since.map(|_| now);
         std::mem::take(&mut self.untaken) + current
     }
 
-    /// Switches the protection on, or tells it what is advised now.
+    /// Switches the protection on, or tells it new advice.
     pub(super) fn protect<P: Payload>(
         &mut self,
         now: Instant,

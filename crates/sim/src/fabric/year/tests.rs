@@ -1,10 +1,10 @@
-//! What must hold after every event, recounted from scratch.
+//! Invariants that hold after every event, recounted from scratch.
 
 use super::*;
 use crate::fabric::{Between, Point};
 use proptest::prelude::*;
 
-/// Repairs that take one of two times, in an order of their own.
+/// Repairs that take one of two times, in a fixed pseudo-random order.
 struct Drawn(u32);
 
 impl Repairs for Drawn {
@@ -21,7 +21,7 @@ fn plan(topology: Topology, constraint_ppm: u32, pods: Option<Vec<bool>>) -> Pla
     Plan { topology, constraint_ppm, full: 10_000, protection: Some(Protection { performance, pods }) }
 }
 
-/// Everything that a row says, counted link by link.
+/// Counts every figure of a row link by link.
 fn recount(year: &Year<'_, Drawn>, at_s: u32) -> Row {
     let (topology, plan) = (year.plan.topology, year.plan);
     let mut row = Row {
@@ -87,7 +87,7 @@ fn paths_of(year: &Year<'_, Drawn>, pod: u32, tor: u32) -> u32 {
     reached.map(up).sum::<usize>() as u32
 }
 
-/// The most protected ports of a pipe: ports are dealt out in turn, as the module `pipes` says.
+/// Counts the most protected ports of a pipe: ports are dealt out in turn, as the module `pipes` says.
 fn most_ports(year: &Year<'_, Drawn>) -> u32 {
     let topology = year.plan.topology;
     let mut ports: BTreeMap<(u8, u32, u32, u32), u32> = BTreeMap::new();
@@ -162,7 +162,7 @@ proptest! {
                 }
             }
         }
-        // All that failed has been repaired, unless it had to stay.
+        // All links that failed have been repaired, unless they had to stay in service.
         prop_assert_eq!(year.disabled, 0);
     }
 }

@@ -5,7 +5,7 @@ use lossylink_core::time::Duration;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Numbers that are close follow each other.
+/// Numbers follow each other if they are close.
 impl Member for u64 {
     fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         next.checked_sub(*self).filter(|&distance| distance < 50).map(|distance| distance as u32)
@@ -16,10 +16,11 @@ impl Member for u64 {
     }
 }
 
-/// What is done to trains.
+/// An operation on trains.
 #[derive(Clone, Debug)]
 enum Move {
-    /// So many come, so far apart and with so much between their numbers, so long after the last, and so far from it.
+    /// `count` members come, `spacing` apart and with `step` between their numbers. The first comes `gap` after the last member
+    /// that came, and its number is `further` beyond that member's number.
     Come {
         count: u32,
         spacing: u64,
@@ -27,7 +28,7 @@ enum Move {
         gap: u64,
         further: u64,
     },
-    /// Each member by itself.
+    /// `count` members come, each as a train by itself.
     ComeApart {
         count: u32,
         spacing: u64,
@@ -54,7 +55,7 @@ fn moves() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// Takes what is due, one by one.
+/// Takes the members that are due at `now`, one by one.
 fn due(plain: &mut VecDeque<(Instant, u64)>, now: Instant) -> Vec<(Instant, u64)> {
     let count = plain.iter().take_while(|&&(at, _)| at <= now).count();
     plain.drain(..count).collect()

@@ -31,7 +31,7 @@ fn guarded(ordered: bool) -> Protection {
     Protection::LinkGuardian(mode)
 }
 
-/// A link that waits for its protection and loses the frames at these positions.
+/// Builds a link that waits for its protection and loses the frames at these positions.
 fn waiting(protection: Protection, lost: &[u64]) -> AnyLink<u64> {
     let streams = Streams::new(1);
     let mut link = AnyLink::waiting(&plan(protection), &streams).unwrap();
@@ -48,7 +48,7 @@ fn offer(link: &mut AnyLink<u64>, count: u64) {
     });
 }
 
-/// Lets everything under way arrive.
+/// Lets every frame under way arrive.
 fn drain(link: &mut AnyLink<u64>) -> Vec<(Instant, u64)> {
     while !link.poll_timeout().is_never() {
         link.advance(link.poll_timeout());
@@ -57,8 +57,7 @@ fn drain(link: &mut AnyLink<u64>) -> Vec<(Instant, u64)> {
     std::iter::from_fn(|| delivered.pop()).map(|(at, frame)| (at, frame.payload)).collect()
 }
 
-/// Offers ten frames at once, protects the link while the fourth is in service, and lets all
-/// of them arrive.
+/// Offers ten frames at once, protects the link while the fourth frame is in service, and lets all of them arrive.
 fn arrivals(lost: &[u64], ordered: bool) -> Vec<(Instant, u64)> {
     let mut link = waiting(guarded(ordered), lost);
     offer(&mut link, 10);
@@ -94,13 +93,13 @@ fn only_what_is_lost_after_the_change_is_repaired() {
     assert_eq!(numbers, [0, 2, 3, 4, 5, 6, 7, 8, 9]);
 }
 
-/// When so many full frames with a header have left the link's near end.
+/// Returns when `frames` full frames with a header have left the link's near end.
 fn after(frames: u64) -> Instant {
     Instant::ZERO + Duration::from_ps(frames * 1541 * 80)
 }
 
-/// Protects a link to which ten frames are offered at once, takes the protection off as soon as
-/// it can leave after `frames` of them, and lets all arrive; also returns when it left.
+/// Protects a link to which ten frames are offered at once, takes the protection off as soon as it can leave after `frames` of
+/// them, and lets all arrive. Also returns when the protection left.
 fn departures(lost: &[u64], frames: u64, ordered: bool) -> (Vec<(Instant, u64)>, Instant) {
     let mut link = waiting(guarded(ordered), lost);
     link.protect(Instant::ZERO, ONE_COPY);
@@ -128,8 +127,8 @@ fn protection_leaves_when_all_that_is_numbered_has_gone_on() {
     }
 }
 
-// LG-36: whether the loss is known when the protection is asked to leave (frame 1 of nine, since
-// 3 * 123.28 + 659 ns) or nobody knows of it yet, it is repaired first.
+// LG-36: the loss is repaired first, whether the loss is known when the protection is asked to leave (frame 1 of nine, since 3 *
+// 123.28 + 659 ns) or not yet.
 #[test]
 fn protection_leaves_after_the_last_repair() {
     for (lost, frames) in [(1, 9), (5, 6)] {

@@ -6,8 +6,8 @@ use crate::net::wire::Kind;
 use crate::net::{Frame, Passage, Payload};
 
 impl<P: Payload> Backward<P> {
-    /// A train of frames like `frame` reaches the far switch: the fate of the first of them, as far as it is one. Nobody may look at
-    /// the wire.
+    /// Takes a train of frames like `frame` that reaches the far switch, and returns the fate of its first frames, as far as they
+    /// share one. No tap may look at the wire.
     #[inline]
     pub(in crate::net) fn take(&mut self, train: Train, frame: &Frame<P>) -> Passage {
         let serialisation = self.rate.serialisation(frame.octets);

@@ -1,4 +1,4 @@
-//! Where frames leave the far switch, with the time that they took.
+//! The exit of the far switch, which delivers frames and notes the time that each took across the link.
 
 use crate::kernel::Trains;
 use crate::net::{Frame, Latency, Payload};
@@ -18,7 +18,7 @@ impl<P: Payload> Default for Exit<P> {
 }
 
 impl<P: Payload> Exit<P> {
-    /// A frame that `entered` leaves at `at`, intact or rebuilt.
+    /// Delivers a frame, intact or rebuilt, that came to the encoder at `entered` and leaves at `at`.
     #[inline]
     pub(in crate::net) fn deliver(
         &mut self,

@@ -1,4 +1,4 @@
-//! The wire between encoder and decoder, and what is under way on it.
+//! The wire between encoder and decoder, and the frames under way on it.
 
 use super::port::Line;
 use crate::kernel::Pipe;
@@ -9,15 +9,15 @@ use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
 use std::fmt;
 
-/// What travels with a frame.
+/// The label that travels with a frame.
 pub(in crate::net) trait Label: Copy + Default + fmt::Debug {
-    /// What the frame is on the wire.
+    /// Returns the kind of the frame on the wire.
     fn kind(&self) -> Kind;
 
-    /// What hangs on the frame.
+    /// Returns the stake that hangs on the frame.
     fn stake(&self) -> Stake;
 
-    /// What a tap sees of `frame`, which is as long as it is on the wire.
+    /// Returns the content of `frame` that a tap sees. `frame` has its length on the wire.
     fn shown<P>(&self, frame: Frame<P>) -> Content<P>;
 }
 
@@ -29,18 +29,18 @@ pub(in crate::net) struct Arrival<P, T> {
     pub(in crate::net) is_intact: bool,
 }
 
-/// The wire, and what is under way on it.
+/// The wire, and the frames under way on it.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardLine<P: Payload, T: Copy + Default> {
     pub(super) wire: Wire,
-    /// From the last bit on the wire to the decoder.
+    /// The time from the last bit on the wire to the decoder.
     pub(super) flight: Duration,
     pub(super) arrivals: Pipe<Arrival<P, T>>,
     pub(super) tap: Tap<P>,
 }
 
 impl<P: Payload, T: Copy + Default> ForwardLine<P, T> {
-    /// Frames under way that will arrive whole.
+    /// Counts the frames under way that will arrive whole.
     pub(super) fn whole_in_flight(&self) -> u64 {
         let mut arrivals = self.arrivals.clone();
         let arrivals = std::iter::from_fn(|| arrivals.pop());

@@ -1,4 +1,4 @@
-//! A link with a block code in its forward direction, whatever the code's two ends do.
+//! A link with a block code in its forward direction, whatever coder stands at its two ends.
 //!
 //! ```text
 //!  offer -> [meter] -> [encoder] -> [queue] == wire ==> [decoder] -> delivered
@@ -40,12 +40,12 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::wire::fec::FecHeader;
 use port::Port;
 
-/// Octets that the header adds to a data frame; Wharf's is as long.
+/// Octets that the header adds to a data frame; Wharf's header is as long.
 pub(in crate::net) const HEADER_OCTETS: u32 = FecHeader::DATA_OVERHEAD.0 as u32;
 /// Octets on the wire of a full-size frame: 1500 B of payload.
 pub(in crate::net) const FULL_FRAME_OCTETS: u32 = 1538;
 
-/// Another code from some time on (FEC-8).
+/// A change to another code while the link runs (FEC-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeChange {
     /// From when on.
@@ -54,19 +54,19 @@ pub struct CodeChange {
     pub code: Code,
 }
 
-/// What is chosen about the way through the sending switch.
+/// The choices about the way through the sending switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EgressOptions {
     /// A meter in front of the encoder (FEC-22).
     pub meter: Option<MeterOptions>,
     /// Whether data pass parity in the queue (FEC-23).
     pub data_first: bool,
-    /// Another code from some time on.
+    /// A change to another code while the link runs.
     pub change: Option<CodeChange>,
 }
 
 impl EgressOptions {
-    /// What a user's choices mean on the link of `plan`.
+    /// Returns the options that follow from a user's choices on the link of `plan`.
     ///
     /// # Errors
     /// If the code changes by itself on a link whose protection is switched by somebody else.
@@ -93,7 +93,7 @@ impl EgressOptions {
     }
 }
 
-/// How long the data frames of a block occupy the line when all are of full size.
+/// Returns how long the data frames of a block occupy the line when all are of full size.
 pub(in crate::net) fn block_time(code: Code, rate: LineRate) -> Duration {
     rate.serialisation(FULL_FRAME_OCTETS + HEADER_OCTETS) * u64::from(code.size())
 }
@@ -112,7 +112,7 @@ pub(in crate::net) fn check_flush(code: Code, flush: Duration, rate: LineRate) -
     )))
 }
 
-/// The code of an encoder that tags nothing (FEC-1).
+/// Returns a code of equal size without parity: its encoder tags no frame (FEC-1).
 fn without_parity(code: Code) -> Code {
     Code::new(u32::from(code.size()), 0).expect("the size is that of a code")
 }
@@ -124,16 +124,16 @@ fn without_parity(code: Code) -> Code {
 /// hands over every arrival, intact or not, and calls [`advance`](Self::advance) when
 /// [`poll_timeout`](Self::poll_timeout) has come.
 pub(in crate::net) trait Coder<P: Payload> {
-    /// What travels with a frame from one end to the other.
+    /// The label that travels with a frame from one end to the other.
     type Tag: Label;
 
-    /// A frame leaves: what travels with it, and the octets that it grows by.
+    /// Encodes a frame that leaves: returns its tag, and the octets by which the frame grows.
     fn encode(&mut self, now: Instant, frame: &Frame<P>) -> (Self::Tag, u32);
 
-    /// The next parity frame to be sent, and its octets on the wire.
+    /// Returns the next parity frame to be sent, and its octets on the wire.
     fn poll_parity(&mut self, now: Instant) -> Option<(Self::Tag, u32)>;
 
-    /// When the open block is closed, full or not.
+    /// Returns when the open block is closed, full or not.
     fn poll_flush(&self) -> Instant;
 
     /// Closes the open block if its time has come.
@@ -142,28 +142,28 @@ pub(in crate::net) trait Coder<P: Payload> {
     /// Changes the code at the next block boundary (FEC-8).
     fn set_code(&mut self, code: Code);
 
-    /// The code of the open block, or of the next one when none is open.
+    /// Returns the code of the open block, or of the next block when none is open.
     fn code(&self) -> Code;
 
-    /// The queue had no room for a data frame, here as it came.
+    /// Notes that the queue had no room for a data frame; `frame` is the frame as it came.
     fn note_dropped(&mut self, now: Instant, tag: Self::Tag, frame: Frame<P>);
 
-    /// A frame reaches the far end.
+    /// Receives a frame at the far end.
     fn receive(&mut self, now: Instant, arrival: Arrival<P, Self::Tag>, exit: &mut Exit<P>);
 
-    /// When the far end next does something by itself.
+    /// Returns when the far end next has an event of its own.
     fn poll_timeout(&self) -> Instant;
 
-    /// Does what is due at the far end.
+    /// Runs the events that are due at the far end.
     fn advance(&mut self, now: Instant, exit: &mut Exit<P>);
 
-    /// Bytes kept at the two ends.
+    /// Returns the bytes kept at the two ends.
     fn buffer_bytes(&self) -> (u64, u64);
 
-    /// Adds what the two ends did to the report of their link.
+    /// Adds the counts of the two ends to the report of their link.
     fn describe(&self, report: &mut Report);
 
-    /// What the two ends are about; `traffic` is what the wire has carried.
+    /// Returns the state of the two ends; `traffic` counts the frames that the wire has carried.
     fn state(&self, traffic: &Traffic) -> (EncoderState, DecoderState);
 }
 
@@ -171,10 +171,10 @@ pub(in crate::net) trait Coder<P: Payload> {
 #[derive(Clone, Debug)]
 #[expect(private_bounds, reason = "the two codes are what others see")]
 pub struct CodedLink<P: Payload, C: Coder<P>> {
-    /// When the link next does something by itself.
+    /// The time at which the link next has an event of its own.
     due: Instant,
     change: Option<CodeChange>,
-    /// The code while the protection is on.
+    /// The code in force while the protection is on.
     code: Code,
     meter: Option<Meter>,
     pub(in crate::net) coder: C,
@@ -188,7 +188,7 @@ pub struct CodedLink<P: Payload, C: Coder<P>> {
 
 #[expect(private_bounds, reason = "the two codes are what others see")]
 impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions.
     pub(in crate::net) fn with_coder(
         profile: &SwitchProfile,
         rates: LineRates,
@@ -198,7 +198,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         coder: C,
     ) -> Self {
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
-        // A frame comes to this queue with the code's header: its room is that of its own octets.
+        // A frame comes to this queue with the code's header on it, so the queue adds no header to the frame's room.
         let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
         Self {
             due: Instant::NEVER,
@@ -220,7 +220,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// Counts of what happened before the wire.
+    /// Returns the counts of frames that did not get beyond the sending switch.
     pub fn egress_counters(&self) -> EgressCounters {
         EgressCounters {
             meter_dropped: self.meter.as_ref().map_or(0, Meter::dropped),
@@ -241,7 +241,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         self.due = sending.min(self.line.arrivals.poll_timeout()).min(self.coder.poll_timeout());
     }
 
-    /// The meter's verdict on a frame (FEC-22).
+    /// Returns the meter's decision on a frame (FEC-22).
     #[inline]
     fn admit(&mut self, now: Instant, frame: &Frame<P>) -> Option<Ecn> {
         match &mut self.meter {
@@ -257,7 +257,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// Parity of a block that ended joins the queue (FEC-6, FEC-21).
+    /// Puts the parity of a block that ended into the queue (FEC-6, FEC-21).
     #[inline]
     fn send_parity(&mut self, now: Instant) {
         while let Some((tag, octets)) = self.coder.poll_parity(now) {
@@ -273,7 +273,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         self.send_parity(now);
     }
 
-    /// What is due before a frame that enters now: the flush timer, and a change of code.
+    /// Runs the events that are due before a frame that enters now: the flush timer, and a change of code.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
         if self.coder.poll_flush() <= now {
@@ -284,8 +284,8 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// Does the first of what is due at `now`: the sending end sends or ends a block, the receiving end takes what arrives or
-    /// lets go what it waited for.
+    /// Runs the first event that is due at `now`. The sending end sends a frame or ends a block; the receiving end takes in a
+    /// frame or lets frames go that waited.
     #[inline]
     fn step(&mut self, now: Instant) {
         let Self { coder, line, exit, port, .. } = self;
@@ -300,7 +300,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// A frame enters the sending end.
+    /// Takes a frame in at the sending end.
     #[inline]
     fn enter(&mut self, now: Instant, mut frame: Frame<P>) {
         self.catch_up(now);
@@ -396,12 +396,12 @@ impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
         self.backward.tap = tap;
     }
 
-    /// The code comes back at the next block boundary (FEC-8).
+    /// Brings the code back at the next block boundary (FEC-8).
     fn protect(&mut self, _now: Instant, _advice: Advice) {
         self.coder.set_code(self.code);
     }
 
-    /// From the next block boundary on frames go out as they come (FEC-1, FEC-8).
+    /// Makes frames go out as they come, from the next block boundary on (FEC-1, FEC-8).
     fn leave(&mut self, _now: Instant) -> bool {
         self.coder.set_code(without_parity(self.code));
         true
@@ -411,7 +411,7 @@ impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
         self.coder.buffer_bytes()
     }
 
-    /// The parity of a block joins the queue when the block ends.
+    /// Returns the parity frames of a block, which join the queue when the block ends.
     fn burst_frames(&self) -> usize {
         usize::from(self.code.rows())
     }

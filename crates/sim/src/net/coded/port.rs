@@ -5,9 +5,9 @@ use crate::net::queue::QueueLimits;
 use crate::net::{Frame, FrameQueue, LineRate, Payload};
 use lossylink_core::time::Instant;
 
-/// Takes what leaves a port.
+/// A receiver of the frames that leave a port.
 pub(super) trait Line<P, T> {
-    /// A frame that occupies the line from its first bit to its last.
+    /// Takes a frame that occupies the line from its first bit to its last.
     fn send(&mut self, span: (Instant, Instant), tag: T, frame: Frame<P>);
 }
 
@@ -36,13 +36,12 @@ impl<P: Payload, T: Copy + Default> Lane<P, T> {
     }
 }
 
-/// A port with its queue. While the queue is empty a frame is sent as it is offered, without an
-/// event.
+/// A port with its queue. While the queue is empty, a frame is sent as soon as it is offered, without an event.
 #[derive(Clone, Debug)]
 pub(super) struct Port<P: Payload, T: Copy + Default> {
     rate: LineRate,
     first: Lane<P, T>,
-    /// The queue of parity, when data have priority; it is served when the first is empty.
+    /// The queue of parity, when data have priority. This queue is served when the first queue is empty.
     second: Option<Lane<P, T>>,
     busy_until: Instant,
 }
@@ -57,7 +56,7 @@ impl<P: Payload, T: Copy + Default> Port<P, T> {
         }
     }
 
-    /// A data frame reaches the port; false when it is dropped.
+    /// Takes in a data frame that reaches the port. Returns false when the frame is dropped.
     #[inline]
     pub(super) fn offer(
         &mut self,
@@ -73,7 +72,7 @@ impl<P: Payload, T: Copy + Default> Port<P, T> {
         self.first.offer(tag, frame)
     }
 
-    /// A parity frame reaches the port; false when it is dropped.
+    /// Takes in a parity frame that reaches the port. Returns false when the frame is dropped.
     #[inline]
     pub(super) fn offer_parity(
         &mut self,
@@ -89,13 +88,13 @@ impl<P: Payload, T: Copy + Default> Port<P, T> {
         self.second.as_mut().unwrap_or(&mut self.first).offer(tag, frame)
     }
 
-    /// When the port next sends something by itself.
+    /// Returns when the port next sends a frame by itself.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         if self.backlog() == 0 { Instant::NEVER } else { self.busy_until }
     }
 
-    /// Sends what waits and the line has room for; says when the last of it left, or [`Instant::ZERO`].
+    /// Sends the waiting frames for which the line has room. Returns when the last of them left, or [`Instant::ZERO`].
     #[inline]
     pub(super) fn serve(&mut self, now: Instant, line: &mut impl Line<P, T>) -> Instant {
         let mut latest = Instant::ZERO;
@@ -109,28 +108,28 @@ impl<P: Payload, T: Copy + Default> Port<P, T> {
         latest
     }
 
-    /// Frames that wait.
+    /// Returns how many frames wait.
     #[inline]
     pub(super) fn backlog(&self) -> usize {
         self.first.frames.len() + self.second.as_ref().map_or(0, |lane| lane.frames.len())
     }
 
-    /// Buffer space of all frames that wait.
+    /// Returns the buffer space of all frames that wait.
     pub(super) fn bytes(&self) -> u64 {
         self.first.frames.bytes() + self.second.as_ref().map_or(0, |lane| lane.frames.bytes())
     }
 
-    /// The queue of data, and of parity unless data have priority.
+    /// Returns the queue of data, and of parity unless data have priority.
     pub(super) const fn queue(&self) -> &FrameQueue<P> {
         &self.first.frames
     }
 
-    /// The queue of data to write to, to start a measurement.
+    /// Returns the queue of data to write to, to start a measurement.
     pub(super) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.first.frames
     }
 
-    /// Serves what is due, and tells whether a frame offered at `now` can be sent at once.
+    /// Serves the frames that are due. Returns whether a frame offered at `now` can be sent at once.
     #[inline]
     fn is_idle(&mut self, now: Instant, line: &mut impl Line<P, T>) -> bool {
         self.serve(now, line);
@@ -156,8 +155,8 @@ mod tests {
         }
     }
 
-    /// What leaves a port that is offered a data frame, two parity frames and a data frame at once,
-    /// and has room for two.
+    /// Returns the frames that leave a port that is offered a data frame, two parity frames and a data frame at once, and has
+    /// room for two.
     fn leaves(data_first: bool) -> (Vec<(u64, char)>, [bool; 4]) {
         let limits = QueueLimits {
             limit_bytes: 2 * 1518,

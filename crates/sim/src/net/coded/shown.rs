@@ -1,4 +1,4 @@
-//! What a tap sees of a block code: the bytes of its headers (FEC-2, FEC-3), which both coders use.
+//! The content of frames of a block code that a tap sees: the bytes of their headers (FEC-2, FEC-3). Both coders use it.
 
 use super::HEADER_OCTETS;
 use crate::net::Frame;
@@ -6,13 +6,13 @@ use crate::net::tap::{Content, Headers, Neighbour};
 use lossylink_core::wire::ethernet::EtherType;
 use lossylink_core::wire::fec::{FecHeader, FecPart};
 
-/// A data frame with its header, which is left out of the frame that is shown.
+/// Shows a data frame with its header, which is left out of the frame that is shown.
 pub(in crate::net) fn data<P>(coded: Frame<P>, block: u32, index: u8) -> Content<P> {
     let part = FecPart::Data { index, ethertype: EtherType::IPV4 };
     Content::Behind(headers(block, part), Frame { octets: coded.octets - HEADER_OCTETS, ..coded })
 }
 
-/// A parity frame; its coded body is shown as zeros.
+/// Shows a parity frame; its coded body is shown as zeros.
 pub(in crate::net) fn parity<P>(octets: u32, block: u32, (row, size, rows): (u8, u8, u8)) -> Content<P> {
     let headers = headers(block, FecPart::Parity { row, size, rows });
     Content::Own { headers, to: Neighbour::Switch, octets }

@@ -1,4 +1,4 @@
-//! What travels with a frame from the encoder to the decoder.
+//! The label that travels with a frame from the encoder to the decoder.
 
 use crate::net::Frame;
 use crate::net::coded::{HEADER_OCTETS, Label, shown};
@@ -8,18 +8,18 @@ use lossylink_core::engine::fec::{DataStamp, ParityStamp};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
-/// What travels with a frame.
+/// The label that travels with a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::net) struct Tag {
-    /// When the frame came to the encoder.
+    /// The time at which the frame came to the encoder.
     pub(super) entered: Instant,
     pub(super) part: Part,
 }
 
-/// What a frame is to the protection.
+/// The role of a frame in the block code.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Part {
-    /// Nothing: it is not tagged (FEC-1).
+    /// No role: the frame is not tagged (FEC-1).
     #[default]
     Untagged,
     Data(DataStamp),

@@ -1,4 +1,4 @@
-//! Data frames that did not reach the decoder: what it rebuilds, it rebuilds from here.
+//! Data frames that did not reach the decoder: from here they are brought back when the decoder rebuilds them.
 //!
 //! The simulator counts frames instead of coding their bytes (FEC-5: any k of them rebuild the
 //! rest), so a rebuilt frame is the lost one, brought back.
@@ -8,8 +8,8 @@ use crate::net::{Frame, Payload};
 use lossylink_core::engine::fec::DataStamp;
 use lossylink_core::time::Instant;
 
-/// Lost frames that are remembered. Blocks leave the decoder's window long before; a link that
-/// passes nothing at all moves no window.
+/// The number of lost frames that are remembered. Blocks leave the decoder's window long before this many are lost. A link that
+/// passes no frame at all moves no window.
 const REMEMBERED: usize = 1 << 16;
 
 /// A data frame with its stamp and the time at which it came to the encoder.
@@ -27,7 +27,7 @@ impl<P: Default> Default for Stamped<P> {
     }
 }
 
-/// Lost frames in the order of their stamps: those dropped by the queue, known early, and those
+/// Lost frames in the order of their stamps. Frames dropped by the queue, which are known early, stand apart from frames
 /// corrupted on the wire.
 #[derive(Clone, Debug)]
 pub(super) struct LostFrames<P: Payload> {
@@ -41,22 +41,22 @@ impl<P: Payload> LostFrames<P> {
         Self { dropped: Ring::new(), corrupted: Ring::new(), recovered_from_wire: 0 }
     }
 
-    /// Frames found that had been corrupted on the wire.
+    /// Returns how many frames were found that had been corrupted on the wire.
     pub(super) const fn recovered_from_wire(&self) -> u64 {
         self.recovered_from_wire
     }
 
-    /// The queue had no room for a frame.
+    /// Adds a frame for which the queue had no room.
     pub(super) fn push_dropped(&mut self, lost: Stamped<P>) {
         push(&mut self.dropped, lost);
     }
 
-    /// A frame arrived corrupted.
+    /// Adds a frame that arrived corrupted.
     pub(super) fn push_corrupted(&mut self, lost: Stamped<P>) {
         push(&mut self.corrupted, lost);
     }
 
-    /// The frame with this stamp; forgets those for which `has_left` holds.
+    /// Finds the frame with this stamp. Forgets the frames in front for which `has_left` holds.
     pub(super) fn find(
         &mut self,
         stamp: DataStamp,
@@ -68,7 +68,7 @@ impl<P: Payload> LostFrames<P> {
     }
 }
 
-/// The frame with this stamp; forgets those in front for which `has_left` holds.
+/// Finds the frame with this stamp. Forgets the frames in front for which `has_left` holds.
 fn take<P: Payload>(
     ring: &mut Ring<Stamped<P>>,
     stamp: DataStamp,

@@ -34,11 +34,11 @@ pub type FecLink<P> = CodedLink<P, EngineCoder<P>>;
 /// Counters of a protected link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FecCounters {
-    /// The encoding engine's.
+    /// Counters of the encoding engine.
     pub encoder: EncoderCounters,
-    /// The decoding engine's.
+    /// Counters of the decoding engine.
     pub decoder: DecoderCounters,
-    /// Of meter and queue.
+    /// Counters of meter and queue.
     pub egress: EgressCounters,
 }
 
@@ -51,7 +51,7 @@ pub struct EngineCoder<P: Payload> {
 }
 
 impl<P: Payload> FecLink<P> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -67,7 +67,7 @@ impl<P: Payload> FecLink<P> {
         Self::with_coder(profile, rates.into(), propagation, (options.code, &options.egress), losses, coder)
     }
 
-    /// The link of `plan` under `chosen`.
+    /// Builds the link of `plan` under `chosen`.
     ///
     /// # Errors
     /// If no block can fill before its flush timer ends.
@@ -76,7 +76,7 @@ impl<P: Payload> FecLink<P> {
         Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses))
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> FecCounters {
         FecCounters {
             encoder: *self.coder.encoder.counters(),
@@ -85,7 +85,7 @@ impl<P: Payload> FecLink<P> {
         }
     }
 
-    /// The code of the open block, or of the next one when none is open.
+    /// Returns the code of the open block, or of the next block when none is open.
     pub const fn code(&self) -> Code {
         self.coder.encoder.code()
     }
@@ -155,7 +155,7 @@ impl<P: Payload> Coder<P> for EngineCoder<P> {
 
     fn describe(&self, report: &mut Report) {
         let decoder = self.receiving.decoder.counters();
-        // Of the rebuilt frames some had only found the queue full.
+        // Some of the rebuilt frames were not lost on the wire: the queue had no room for them.
         report.recovered = self.receiving.lost.recovered_from_wire();
         report.given_up = decoder.unrecovered;
         report.tx_buffer_max_bytes = self.most_parity_bytes;
@@ -168,13 +168,13 @@ impl<P: Payload> Coder<P> for EngineCoder<P> {
     }
 }
 
-/// Bytes for which the decoder needs room.
+/// Returns the bytes that the decoder needs to keep a frame.
 #[inline]
 fn kept_bytes<P>(frame: &Frame<P>) -> Bytes {
     Bytes(u64::from(frame.frame_bytes_with_fcs() - FCS_OCTETS))
 }
 
-/// Octets on the wire of a frame of `frame` bytes, which is not shorter than the minimum.
+/// Returns the octets on the wire of a frame of `frame` bytes, which is not shorter than the minimum.
 const fn octets_of(frame: Bytes) -> u32 {
     frame.0 as u32 + FCS_OCTETS + GAP_OCTETS
 }

@@ -1,4 +1,4 @@
-//! What an operator chooses about forward error correction, and what follows from the link.
+//! The operator's choices about forward error correction, and the values that follow from the link.
 
 use crate::ConfigError;
 use crate::net::coded::{EgressOptions, block_time, check_flush};
@@ -8,36 +8,34 @@ use lossylink_core::protection::{Fec, Priority};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
-/// Times of a full block at line rate after which a partial block is closed: a source that fills a
-/// quarter of the line never waits for the timer.
+/// The flush timer of a partial block, in times of a full block at line rate. With four of them, a source that fills a quarter of
+/// the line never waits for the timer.
 const FLUSH_BLOCKS: u64 = 4;
-/// Blocks that may be open when parity waits behind later data (FEC-23).
+/// The number of blocks that may be open when parity waits behind later data (FEC-23).
 const WINDOW_DATA_FIRST: u32 = 256;
 
-/// What is chosen about forward error correction.
+/// The choices about forward error correction.
 #[derive(Clone, Copy, Debug)]
 pub struct FecOptions {
     /// Data and parity frames of a block.
     pub code: Code,
-    /// When a partial block is closed, after its first frame (FEC-7).
+    /// The time after its first frame at which a partial block is closed (FEC-7).
     pub flush: Duration,
-    /// When intact frames leave the decoder (FEC-14, FEC-15).
+    /// The rule by which intact frames leave the decoder (FEC-14, FEC-15).
     pub release: Release,
-    /// How long the decoder waits for the rest of a block (FEC-16).
+    /// The time that the decoder waits for the rest of a block (FEC-16).
     pub timeout: Duration,
-    /// How many bytes it keeps (FEC-16).
+    /// The most bytes that the decoder keeps (FEC-16).
     pub kept_max: Bytes,
-    /// How long the arithmetic of a rebuilt block takes. Zero in a switch model; a core with SIMD
-    /// needs microseconds.
+    /// The time that the arithmetic of a rebuilt block takes. Zero in a switch model; a processor core with SIMD needs microseconds.
     pub decode: Duration,
-    /// The way to the wire.
+    /// The choices about the way through the sending switch.
     pub egress: EgressOptions,
 }
 
 impl FecOptions {
-    /// The usual choices for `code` on a link at `rate` behind a queue of `queue` bytes: eager
-    /// release; a flush timer of four full blocks at line rate; a decoder that waits until nothing
-    /// can be under way any more.
+    /// Returns the usual choices for `code` on a link at `rate` behind a queue of `queue` bytes: eager release; a flush timer of
+    /// four full blocks at line rate; a decoder that waits until no frame of a block can be under way any more.
     pub fn new(code: Code, egress: EgressOptions, rate: LineRate, queue: Bytes) -> Self {
         let changed = egress.change.map_or(code, |change| change.code);
         let flush = block_time(code, rate).max(block_time(changed, rate)) * FLUSH_BLOCKS;
@@ -52,7 +50,7 @@ impl FecOptions {
         }
     }
 
-    /// What `chosen` means on the link of `plan`.
+    /// Returns the options that follow from `chosen` on the link of `plan`.
     ///
     /// # Errors
     /// If no block can fill before its flush timer ends.
@@ -69,7 +67,7 @@ impl FecOptions {
         Ok(options)
     }
 
-    /// These options with another flush timer, and a decoder that waits accordingly.
+    /// Returns these options with another flush timer, and with a decoder that waits accordingly.
     #[must_use]
     pub fn with_flush(self, flush: Duration, rate: LineRate, queue: Bytes) -> Self {
         Self { flush, timeout: timeout(flush, rate, queue), ..self }
@@ -94,7 +92,7 @@ impl FecOptions {
     }
 }
 
-/// How long a decoder waits until nothing can be under way any more.
+/// Returns how long a decoder waits until no frame of a block can be under way any more.
 fn timeout(flush: Duration, rate: LineRate, queue: Bytes) -> Duration {
     flush * 2 + queue / rate.bit_rate()
 }

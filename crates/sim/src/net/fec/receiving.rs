@@ -1,4 +1,4 @@
-//! The receiving end: the decoder, the frames that wait for it, and those that leave.
+//! The receiving end: the decoder, the frames that wait for it, and the frames that leave.
 
 use super::label::{Part, Tag};
 use super::lost::{LostFrames, Stamped};
@@ -18,7 +18,7 @@ pub(super) struct Receiving<P: Payload> {
     pub(super) lost: LostFrames<P>,
     /// In order: intact frames behind a hole.
     held: Ring<Stamped<P>>,
-    /// In order: when the last frame left.
+    /// In order: the time at which the last frame left.
     last: Instant,
     /// Eager: rebuilt frames whose arithmetic is under way.
     rebuilding: Pipe<Frame<P>>,
@@ -36,13 +36,13 @@ impl<P: Payload> Receiving<P> {
         }
     }
 
-    /// When it next does something by itself.
+    /// Returns when the receiving end next has an event of its own.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.decoder.poll_timeout().min(self.rebuilding.poll_timeout())
     }
 
-    /// Does what is due at `now`: rebuilt frames leave, blocks are given up.
+    /// Runs the events that are due at `now`: rebuilt frames leave, blocks are given up.
     #[inline]
     pub(super) fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some((at, frame)) = self.rebuilding.pop_due(now) {
@@ -54,7 +54,7 @@ impl<P: Payload> Receiving<P> {
         }
     }
 
-    /// A frame reaches the decoder.
+    /// Receives a frame at the decoder.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P, Tag>, exit: &mut Exit<P>) {
         let Arrival { tag, frame, is_intact } = arrival;
@@ -98,7 +98,7 @@ impl<P: Payload> Receiving<P> {
         }
     }
 
-    /// Does what the decoder wants.
+    /// Carries out the outputs of the decoder.
     #[inline]
     fn obey(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some(output) = self.decoder.poll() {
@@ -108,7 +108,7 @@ impl<P: Payload> Receiving<P> {
         }
     }
 
-    /// A frame that was held or rebuilt leaves.
+    /// Releases a frame that was held or rebuilt.
     fn release(&mut self, now: Instant, stamp: DataStamp, exit: &mut Exit<P>) {
         if self.held.front().is_some_and(|held| held.stamp == stamp) {
             let held = self.held.pop().expect("the front was just seen");
@@ -121,7 +121,7 @@ impl<P: Payload> Receiving<P> {
         }
     }
 
-    /// A frame leaves the far switch, a rebuilt one after its arithmetic. In order, none passes it.
+    /// Delivers a frame from the far switch, a rebuilt frame after its arithmetic. In order, no frame passes it.
     #[inline]
     fn deliver(
         &mut self,

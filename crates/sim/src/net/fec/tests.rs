@@ -10,11 +10,11 @@ use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
 use lossylink_core::units::BitRate;
 
-/// A data frame of 1514 B with its header lasts so long at 10 Gb/s.
+/// The time that a data frame of 1514 B with its header lasts at 10 Gb/s.
 const DATA: Duration = Duration::from_ps(1544 * 800);
-/// Its parity lasts so long.
+/// The time that the frame's parity lasts.
 const PARITY: Duration = Duration::from_ps((1514 + 26 + 24) * 800);
-/// The profile's way from the queue to the decoder.
+/// The time that the profile gives from the queue to the decoder.
 const FLIGHT: Duration = Duration::from_ns(100);
 
 fn rate() -> LineRate {
@@ -39,7 +39,7 @@ fn offer(link: &mut FecLink<u32>, now: Instant, numbers: impl IntoIterator<Item 
     }
 }
 
-/// What leaves the link until nothing is to be done, with the times.
+/// Returns the frames that leave the link until it has no event any more, with their times.
 fn drain(link: &mut FecLink<u32>) -> Vec<(Instant, u32)> {
     while !link.poll_timeout().is_never() {
         link.advance(link.poll_timeout());
@@ -84,7 +84,7 @@ fn the_flush_timer_bounds_the_wait() {
     assert_eq!(drain(&mut link), [(Instant::ZERO + flush + PARITY + FLIGHT, 7)]);
 }
 
-// FEC-21: what the queue drops is rebuilt like what the wire loses.
+// FEC-21: a frame that the queue drops is rebuilt like a frame that the wire loses.
 #[test]
 fn a_frame_dropped_by_the_queue_is_rebuilt() {
     let mut small = profile("ideal");
@@ -129,7 +129,7 @@ fn a_meter_keeps_the_queue_short() {
         let meter = MeterOptions { rate: BitRate::from_gbps(10), burst: Bytes(20_000), action };
         let egress = EgressOptions { meter: Some(meter), ..EgressOptions::default() };
         let mut link = link(&FecOptions { egress, ..options(5, 5) }, &[]);
-        // Twice what the code leaves room for.
+        // Twice the load for which the code leaves room.
         for number in 0..20_000 {
             offer(&mut link, Instant::ZERO + DATA * u64::from(number), [number]);
         }

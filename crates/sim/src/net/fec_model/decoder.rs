@@ -11,7 +11,7 @@ use lossylink_core::units::BitRate;
 struct Marked<P> {
     tag: Tag,
     frame: Frame<P>,
-    /// When it began to circulate; from its block's end on, when it goes on.
+    /// The time at which the packet began to circulate. From its block's end on, the time at which the packet goes on.
     at: Instant,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct ModelDecoder<P> {
     /// A round of the recirculation loop without serialisation; zero when packets need not wait.
     round: Duration,
     block: u64,
-    /// The block that is received has ended, or none was ever received.
+    /// Whether the block that is received has ended, or no block was ever received.
     has_ended: bool,
     unmarked: u32,
     size: u8,
@@ -60,33 +60,33 @@ impl<P: Copy> ModelDecoder<P> {
         }
     }
 
-    /// Marked data packets that were let go, and those that were dropped.
+    /// Returns how many marked data packets were let go, and how many were dropped.
     pub(super) const fn decided(&self) -> (u64, u64) {
         (self.recovered, self.unrecovered)
     }
 
-    /// Marked packets whose block has not ended.
+    /// Returns how many marked packets belong to a block that has not ended.
     pub(super) fn circulating(&self) -> u64 {
         self.circulating.len() as u64
     }
 
-    /// Bytes in recirculation.
+    /// Returns the bytes in recirculation.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The most bytes that were ever in recirculation.
+    /// Returns the most bytes that were ever in recirculation.
     pub(super) const fn most_bytes(&self) -> u64 {
         self.most_bytes
     }
 
-    /// When a packet leaves the loop, or a block ends by its timer.
+    /// Returns when a packet leaves the loop, or a block ends by its timer.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.next_leave.min(self.ends_at)
     }
 
-    /// A packet arrives; true when it goes on at once.
+    /// Handles a packet that arrives. Returns true when the packet goes on at once.
     #[inline]
     pub(super) fn handle_packet(&mut self, now: Instant, arrival: Arrival<P, Tag>) -> bool {
         let Arrival { tag, frame, is_intact } = arrival;
@@ -123,7 +123,7 @@ impl<P: Copy> ModelDecoder<P> {
         }
     }
 
-    /// Takes a packet whose last round is over.
+    /// Returns a packet whose last round is over, with the time at which it leaves.
     #[inline]
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Instant, Tag, Frame<P>)> {
         if self.next_leave > now {
@@ -136,7 +136,7 @@ impl<P: Copy> ModelDecoder<P> {
         Some((at, tag, frame))
     }
 
-    /// The first packet of a newer block.
+    /// Begins a block with its first packet, which belongs to a newer block.
     #[inline]
     fn begin(&mut self, now: Instant, tag: Tag) {
         if self.block_end.newer_block && !self.has_ended {
@@ -151,7 +151,7 @@ impl<P: Copy> ModelDecoder<P> {
         self.ends_at = self.block_end.timer.map_or(Instant::NEVER, |timer| now + timer);
     }
 
-    /// The block has ended: k unmarked packets let the marked ones go, fewer drop them.
+    /// Ends the block: k unmarked packets let the marked packets go, fewer drop them.
     fn end(&mut self, now: Instant) {
         self.ends_at = Instant::NEVER;
         if self.has_ended {
@@ -179,7 +179,7 @@ impl<P: Copy> ModelDecoder<P> {
         self.bytes -= bytes;
     }
 
-    /// When a packet next comes round, from `now` on (FEC-27).
+    /// Returns when a packet next ends a round, from `now` on (FEC-27).
     fn end_of_round(&self, marked: &Marked<P>, now: Instant) -> Instant {
         if self.round == Duration::ZERO {
             return now;

@@ -17,7 +17,8 @@ pub(super) struct ModelEncoder {
     last_octets: u32,
     longest_octets: u32,
     flush_at: Instant,
-    /// Clones of the closed block: the next, and how long each is; none left at the last index.
+    /// The clones of the closed block: the tag of the next clone, and the octets of each. No clone is left when the index has
+    /// passed the last.
     clone: Tag,
     clone_octets: u32,
     blocks: u64,
@@ -43,22 +44,22 @@ impl ModelEncoder {
         }
     }
 
-    /// Blocks closed and parity packets made.
+    /// Returns how many blocks were closed, and how many parity packets were made.
     pub(super) const fn made(&self) -> (u64, u64) {
         (self.blocks, self.parity)
     }
 
-    /// Data packets of the open block.
+    /// Returns how many data packets the open block has.
     pub(super) fn open_data(&self) -> u64 {
         u64::from(self.index)
     }
 
-    /// The code of the open block, or of the next one.
+    /// Returns the code of the open block, or of the next block.
     pub(super) const fn code(&self) -> Code {
         self.code
     }
 
-    /// A packet leaves, `octets` long with its headers.
+    /// Numbers a packet that leaves, `octets` long with its headers.
     #[inline]
     pub(super) fn handle_data(&mut self, now: Instant, octets: u32) -> Tag {
         let (size, rows) = (self.code.size(), self.code.rows());
@@ -79,7 +80,7 @@ impl ModelEncoder {
         tag
     }
 
-    /// The next clone.
+    /// Returns the next clone.
     #[inline]
     pub(super) fn poll_parity(&mut self, now: Instant) -> Option<(Tag, u32)> {
         if self.clone.index == self.clone.size + self.clone.rows {
@@ -91,7 +92,7 @@ impl ModelEncoder {
         Some((tag, self.clone_octets))
     }
 
-    /// When a partial block is closed, where the option says so.
+    /// Returns when a partial block is closed, if the options say so.
     #[inline]
     pub(super) const fn poll_flush(&self) -> Instant {
         self.flush_at
@@ -104,7 +105,7 @@ impl ModelEncoder {
         }
     }
 
-    /// The new code begins with the next block, or now when none is open (FEC-8).
+    /// Changes the code at the next block boundary, or now when no block is open (FEC-8).
     pub(super) fn set_code(&mut self, code: Code) {
         self.next_code = code;
         if self.index == 0 {

@@ -5,10 +5,9 @@
 //!        == wire ==> [decoder: marked packets circulate until their block ends] -> delivered
 //! ```
 //!
-//! Source: the evaluation of "In-network computing to the rescue of faulty links" on two Tofino
-//! switches. A marked packet stands for a lost one: it uses the wire, and waits in recirculation
-//! until its block has ended. If at least k of the packets of the block came unmarked it goes on,
-//! else it is dropped. Packets that the queue dropped cannot come back (FEC-25).
+//! Source: the evaluation of "In-network computing to the rescue of faulty links" on two Tofino switches. A marked packet stands
+//! for a lost packet. It uses the wire, and waits in recirculation until its block has ended. The marked packet goes on if at
+//! least k packets of the block came unmarked; otherwise it is dropped. Packets that the queue dropped cannot come back (FEC-25).
 
 mod decoder;
 mod encoder;
@@ -38,7 +37,7 @@ use lossylink_core::units::Bytes;
 /// Octets of the corruption header, which the model of the faulty link adds to each packet of a block.
 /// Its size was not published: assumed is the least that a switch can write.
 const CORRUPTION_OCTETS: u32 = 1;
-/// Octets that a packet of a block grows by.
+/// Octets that the two headers add to a packet of a block.
 const ADDED_OCTETS: u32 = HEADER_OCTETS + CORRUPTION_OCTETS;
 
 /// A link with the switch model in its forward direction.
@@ -51,7 +50,7 @@ pub struct FecModelCounters {
     pub blocks: u64,
     /// Parity packets made.
     pub parity: u64,
-    /// Of meter and queue.
+    /// Counters of meter and queue.
     pub egress: EgressCounters,
     /// Marked data packets that were let go when their block ended.
     pub recovered: u64,
@@ -59,14 +58,14 @@ pub struct FecModelCounters {
     pub unrecovered: u64,
 }
 
-/// What the header says of a packet, and when it came to the encoder.
+/// The label of a packet: the fields of its header, and the time at which it came to the encoder.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::net) struct Tag {
     entered: Instant,
     block: u64,
-    /// 0 to k - 1 for data, from k on for parity.
+    /// The index in the block: 0 to k - 1 for data, from k on for parity.
     index: u8,
-    /// Data packets of the block, once it is closed; else the code's k.
+    /// Data packets of the block, once the block is closed; until then the code's k.
     size: u8,
     rows: u8,
 }
@@ -76,12 +75,12 @@ impl Tag {
         self.index < self.size
     }
 
-    /// A packet of a code without parity, as it came (FEC-1).
+    /// Whether the packet belongs to a code without parity, and so has no header (FEC-1).
     const fn is_bare(&self) -> bool {
         self.rows == 0
     }
 
-    /// Octets of a data packet's headers.
+    /// Returns the octets of a data packet's headers.
     const fn header_octets(&self) -> u32 {
         if self.is_bare() { 0 } else { ADDED_OCTETS }
     }
@@ -113,8 +112,8 @@ impl Label for Tag {
         Stake::Member { unit, index: None, left: Some(left) }
     }
 
-    /// The model's block numbers are wider than a header's: the low 24 bits are shown. Whether a packet
-    /// is marked is the capture's to say, so the corruption header is left out.
+    /// Shows the packet with its header. The model's block numbers are wider than a header's, so the low 24 bits are shown. The
+    /// corruption header is left out, because the capture says whether a packet is marked.
     fn shown<P>(&self, frame: Frame<P>) -> Content<P> {
         let block = BlockNumber::new(self.block as u32).bits();
         if self.is_bare() {
@@ -129,7 +128,7 @@ impl Label for Tag {
     }
 }
 
-/// The encoder's registers and the decoder's, with its packets in recirculation.
+/// The registers of the encoder, and the registers of the decoder with its packets in recirculation.
 #[derive(Clone, Debug)]
 pub struct ModelCoder<P> {
     encoder: ModelEncoder,
@@ -137,7 +136,7 @@ pub struct ModelCoder<P> {
 }
 
 impl<P: Payload> FecModelLink<P> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -158,7 +157,7 @@ impl<P: Payload> FecModelLink<P> {
         Self::with_coder(profile, rates, propagation, (options.code, &options.egress), losses, coder)
     }
 
-    /// The link of `plan` under `chosen`.
+    /// Builds the link of `plan` under `chosen`.
     ///
     /// # Errors
     /// If no block can fill before its flush timer ends.
@@ -167,21 +166,21 @@ impl<P: Payload> FecModelLink<P> {
         Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses))
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> FecModelCounters {
         let (recovered, unrecovered) = self.coder.decoder.decided();
         let (blocks, parity) = self.coder.encoder.made();
         FecModelCounters { blocks, parity, egress: self.egress_counters(), recovered, unrecovered }
     }
 
-    /// Bytes that circulate at the decoder.
+    /// Returns the bytes that circulate at the decoder.
     pub const fn circulating_bytes(&self) -> u64 {
         self.coder.decoder.bytes()
     }
 }
 
 impl<P: Payload> ModelCoder<P> {
-    /// Packets whose last round is over leave.
+    /// Delivers the packets whose last round is over.
     #[inline]
     fn let_go(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some((at, tag, frame)) = self.decoder.poll(now) {
@@ -221,7 +220,7 @@ impl<P: Payload> Coder<P> for ModelCoder<P> {
         self.encoder.code()
     }
 
-    /// What the queue dropped is gone (FEC-25).
+    /// Does nothing: packets that the queue dropped cannot come back (FEC-25).
     fn note_dropped(&mut self, _now: Instant, _tag: Tag, _frame: Frame<P>) {}
 
     #[inline]
@@ -250,7 +249,7 @@ impl<P: Payload> Coder<P> for ModelCoder<P> {
         (0, self.decoder.bytes())
     }
 
-    /// What circulates when the traffic ends waits for a block that never comes: there is no timer.
+    /// Adds the counts of both ends. Packets that circulate when the traffic ends wait for a block that never comes: there is no timer.
     fn describe(&self, report: &mut Report) {
         let (recovered, unrecovered) = self.decoder.decided();
         report.recovered = recovered;
@@ -260,7 +259,7 @@ impl<P: Payload> Coder<P> for ModelCoder<P> {
         report.figures.push(Figure::count("recovered_packets", recovered, "data packets let go"));
     }
 
-    /// Its registers count neither data nor how full a block was, and its decoder counts no frames.
+    /// Returns the state of both ends. The registers count neither data nor how full a block was, and the decoder counts no frames.
     fn state(&self, traffic: &Traffic) -> (EncoderState, DecoderState) {
         let (blocks, parity) = self.encoder.made();
         let encoder = EncoderState {
@@ -283,7 +282,7 @@ impl<P: Payload> Coder<P> for ModelCoder<P> {
     }
 }
 
-/// A packet leaves the far switch without its headers.
+/// Delivers a packet from the far switch without its headers.
 #[inline]
 fn deliver<P: Payload>(at: Instant, tag: Tag, coded: Frame<P>, is_recovered: bool, exit: &mut Exit<P>) {
     let frame = Frame { octets: coded.octets - tag.header_octets(), ..coded };

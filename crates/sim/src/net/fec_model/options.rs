@@ -1,4 +1,4 @@
-//! What the published description of the model leaves open, each a choice (FEC-24..27).
+//! The choices that the published description of the model leaves open (FEC-24..27).
 
 use crate::ConfigError;
 use crate::net::coded::{EgressOptions, check_flush};
@@ -7,46 +7,46 @@ use lossylink_core::engine::fec::Code;
 use lossylink_core::protection::FecModel;
 use lossylink_core::time::Duration;
 
-/// How long a parity packet is (FEC-24).
+/// The size of a parity packet (FEC-24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParitySize {
-    /// As long as the last data packet of the block, of which it is a clone: as published.
+    /// Parity as long as the last data packet of the block, of which it is a clone: as published.
     LastPacket,
-    /// As long as the longest, as a real code needs.
+    /// Parity as long as the longest data packet of the block, as a real code needs.
     LongestPacket,
 }
 
-/// How the decoder knows that a block has ended; the first that applies counts (FEC-26).
+/// The signs by which the decoder knows that a block has ended; the first that applies counts (FEC-26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockEnd {
     /// The packet with the last index, k + h - 1, arrives, marked or not.
     pub last_index: bool,
     /// A packet of a newer block arrives.
     pub newer_block: bool,
-    /// So much time has passed since its first packet.
+    /// The time since the first packet of the block has reached this value.
     pub timer: Option<Duration>,
 }
 
-/// What is chosen about the model.
+/// The choices about the model.
 #[derive(Clone, Copy, Debug)]
 pub struct FecModelOptions {
     /// Data and parity packets of a block.
     pub code: Code,
-    /// How long parity is.
+    /// The size of a parity packet.
     pub parity_size: ParitySize,
-    /// How a block ends.
+    /// The signs by which a block ends.
     pub block_end: BlockEnd,
-    /// Whether a marked packet can only go on at the end of a round of the switch's recirculation
-    /// loop; otherwise it goes at once (FEC-27).
+    /// Whether a marked packet can only go on at the end of a round of the switch's recirculation loop. Otherwise the packet goes
+    /// on at once (FEC-27).
     pub recirculates: bool,
-    /// When a partial block is closed. The published encoder had no timer, hence its tail of 9 ms.
+    /// The time after which a partial block is closed. The published encoder had no timer, hence its tail of 9 ms.
     pub flush: Option<Duration>,
-    /// The way to the wire.
+    /// The choices about the way through the sending switch.
     pub egress: EgressOptions,
 }
 
 impl FecModelOptions {
-    /// The model as published: clones of the last packet, no timers, one queue, recirculation.
+    /// Returns the model as published: clones of the last packet, no timers, one queue, recirculation.
     pub const fn published(code: Code) -> Self {
         Self {
             code,
@@ -58,7 +58,7 @@ impl FecModelOptions {
         }
     }
 
-    /// What `chosen` means on the link of `plan`.
+    /// Returns the options that follow from `chosen` on the link of `plan`.
     ///
     /// # Errors
     /// If no block can fill before its flush timer ends.
@@ -70,7 +70,7 @@ impl FecModelOptions {
         Ok(options)
     }
 
-    /// Refuses a flush timer, if there is one, that closes every block before it can be full.
+    /// Refuses a flush timer, if there is one, that closes every block before the block can be full.
     ///
     /// # Errors
     /// If a block of full-size packets lasts longer at `rate` than the flush timer.

@@ -8,9 +8,9 @@ use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
 use lossylink_core::units::BitRate;
 
-/// A packet of 1514 B with its two headers lasts so long at 10 Gb/s; so does its clone.
+/// The time that a packet of 1514 B with its two headers lasts at 10 Gb/s; its clone lasts equally long.
 const PACKET: Duration = Duration::from_ps(1545 * 800);
-/// The profile's way from the queue to the decoder.
+/// The time that the profile gives from the queue to the decoder.
 const FLIGHT: Duration = Duration::from_ns(100);
 
 fn published(size: u32, rows: u32) -> FecModelOptions {
@@ -135,7 +135,7 @@ fn recirculation_lets_packets_go_at_the_end_of_a_round() {
     assert_eq!(drain(&mut link).last(), Some(&(marked + round * 5, 0)));
 }
 
-// FEC-25: what the queue drops does not come back, but counts as missing.
+// FEC-25: a packet that the queue drops does not come back, but counts as missing.
 #[test]
 fn the_queue_drops_for_good() {
     let mut small = profile("ideal");

@@ -4,8 +4,8 @@ use super::Hop;
 use crate::kernel::Train;
 
 impl Hop {
-    /// How a train of frames of `octets` reaches the next element, if it stays one ([`Train::starts`]) and the queue has
-    /// room for each of its frames. Nothing happens yet: [`Hop::let_through`] does it.
+    /// Returns the train in which frames of `octets` that come as `train` reach the next element, if they stay one train
+    /// ([`Train::starts`]) and the queue has room for each of them. Nothing is changed yet: [`Hop::let_through`] sends the train.
     #[inline]
     pub fn foresee(&mut self, train: Train, octets: u32) -> Option<Train> {
         let serialisation = self.rate.serialisation(octets);

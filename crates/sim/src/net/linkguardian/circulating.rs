@@ -3,7 +3,7 @@
 
 use lossylink_core::time::{Duration, Instant};
 
-/// A self-replenishing packet.
+/// A packet that circulates, and is replaced when it leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circulating {
     period: Duration,
@@ -12,13 +12,13 @@ pub(super) struct Circulating {
 }
 
 impl Circulating {
-    /// A packet that goes round once a `period` and is first back at `phase`. A period of zero
-    /// means that one is always at hand.
+    /// Builds a packet that goes round once a `period` and is first back at `phase`. A period of zero means that a packet is
+    /// always at hand.
     pub(super) fn new(period: Duration, phase: Duration) -> Self {
         Self { period, returns: Instant::ZERO + phase }
     }
 
-    /// The first time from `since` on at which the packet is back.
+    /// Returns the first time from `since` on at which the packet is back.
     #[inline]
     pub(super) fn next_return(&mut self, since: Instant) -> Instant {
         if self.period == Duration::ZERO {
@@ -30,21 +30,21 @@ impl Circulating {
         self.returns
     }
 
-    /// When the packet can leave a port that was idle until `busy_since` and is busy from then
-    /// until `busy_until`: once back, it waits for the port; on an idle port it does not wait.
+    /// Returns when the packet can leave a port that was idle until `busy_since` and is busy from then until `busy_until`. Once
+    /// back, the packet waits for the port; on an idle port it does not wait.
     #[inline]
     pub(super) fn departure(&mut self, busy_since: Instant, busy_until: Instant) -> Instant {
         self.next_return(busy_since).max(busy_until)
     }
 
-    /// How long a round takes.
+    /// Returns the time of a round.
     #[inline]
     #[cfg(feature = "fast")]
     pub(super) const fn period(&self) -> Duration {
         self.period
     }
 
-    /// The packet leaves at `now`.
+    /// Sends the packet off at `now`.
     pub(super) fn depart(&mut self, now: Instant) {
         self.returns = now + self.period;
     }

@@ -73,9 +73,9 @@ pub struct Options {
 /// Counters of a protected link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
-    /// The sending engine's.
+    /// Counters of the sending engine.
     pub sender: SenderCounters,
-    /// The receiving engine's.
+    /// Counters of the receiving engine.
     pub receiver: ReceiverCounters,
     /// Positions given up by the ordered side.
     pub timeouts: u64,

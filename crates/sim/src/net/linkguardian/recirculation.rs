@@ -69,8 +69,8 @@ impl<P: Payload> Recirculation<P> {
         }
     }
 
-    /// A frame enters at `now`. Returns when its first bit leaves the queue; `None` if the queue has no room for it, which
-    /// drops the frame (LG-34).
+    /// Takes in a frame at `now`. Returns when its first bit leaves the queue; `None` if the queue has no room for the frame,
+    /// which drops it (LG-34).
     pub(super) fn enter(&mut self, now: Instant, copy: Copied<P>) -> Option<Instant> {
         let leaves = self.busy_until.max(now);
         if leaves > now || self.counts == Counts::WhileItLeaves {

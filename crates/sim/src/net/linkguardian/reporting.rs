@@ -105,7 +105,7 @@ impl Seen<'_> {
         state.group()
     }
 
-    /// Every cause of a loss that stays has a count of its own (LG-35).
+    /// Returns LinkGuardian's own figures. Every cause of a loss that stays has a count of its own (LG-35).
     fn figures(&self) -> Vec<Figure> {
         let counters = &self.counters;
         let (sender, receiver) = (counters.sender, counters.receiver);

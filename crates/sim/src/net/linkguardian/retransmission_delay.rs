@@ -26,7 +26,7 @@ impl Default for RetransmissionDelay {
 }
 
 impl RetransmissionDelay {
-    /// A hole was detected.
+    /// Notes that a hole was detected.
     pub(super) fn note_detection(&mut self, now: Instant, notification: &Notification) {
         for step in 0..u32::from(notification.hole_size) {
             self.detected[self.next] = Some((notification.first_lost.plus(step), now));
@@ -34,7 +34,7 @@ impl RetransmissionDelay {
         }
     }
 
-    /// A copy arrived. The first copy of its position counts.
+    /// Notes that a copy arrived. The first copy of its position counts.
     pub(super) fn note_arrival(&mut self, now: Instant, position: Position) {
         let waiting = self.detected.iter_mut().find(|entry| entry.is_some_and(|(lost, _)| lost == position));
         if let Some((_, detected)) = waiting.and_then(Option::take) {

@@ -46,12 +46,12 @@ pub(super) fn control<P>(frame: &ControlFrame) -> Content<P> {
     }
 }
 
-/// An explicit ACK.
+/// Returns an explicit ACK.
 fn ack<P>(leading: Position) -> Content<P> {
     alone(LinkGuardianFrame::Ack(ack_header(leading, false)))
 }
 
-/// A loss notification.
+/// Returns a loss notification.
 fn notification<P>(notification: &Notification) -> Content<P> {
     alone(LinkGuardianFrame::Notification(LossNotification {
         era: notification.leading.era(),
@@ -61,7 +61,7 @@ fn notification<P>(notification: &Notification) -> Content<P> {
     }))
 }
 
-/// A pause frame.
+/// Returns a pause frame, or a resume.
 fn pause<P>(request: PauseRequest) -> Content<P> {
     let quanta = match request {
         PauseRequest::Pause => QUANTA_MAX,

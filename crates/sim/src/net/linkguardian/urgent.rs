@@ -28,7 +28,7 @@ impl<P: Payload> Urgent<P> {
         self.requeued.push(at, copy);
     }
 
-    /// When a retransmission next reaches the queue.
+    /// Returns when a retransmission next reaches the queue.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.requeued.poll_timeout()
     }
@@ -50,7 +50,7 @@ impl<P: Payload> Urgent<P> {
         self.queue.pop_front()
     }
 
-    /// Whether nothing waits and nothing is on its way to the queue.
+    /// Whether no retransmission waits in the queue or is on its way to it.
     pub(super) fn is_empty(&self) -> bool {
         self.requeued.is_empty() && self.queue.is_empty()
     }
@@ -77,7 +77,7 @@ mod tests {
         Copied { position: Position::ZERO.plus(number), number, frame }
     }
 
-    /// When each frame reaches the queue.
+    /// Returns when each frame reaches the queue, and its number.
     fn arrivals(urgent: &mut Urgent<()>, copies: u8) -> Vec<(Instant, u32)> {
         let mut arrivals = Vec::new();
         while !urgent.is_empty() {

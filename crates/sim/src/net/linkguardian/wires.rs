@@ -17,7 +17,7 @@ pub(super) struct Passage {
     pub(super) arrives: Instant,
 }
 
-/// The name of a data frame and its copies.
+/// Returns the name of a data frame and its copies.
 const fn unit(position: Position) -> u64 {
     position.index() as u64
 }

@@ -1,4 +1,4 @@
-//! From a blueprint and a user's options to a link.
+//! Building a link from a blueprint and a user's options.
 
 use super::{LlrLink, LlrOptions};
 use crate::ConfigError;
@@ -9,11 +9,10 @@ use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
 impl LlrOptions {
-    /// What `chosen` means on the link of `plan`; what was left out follows from the link (LLR-20).
+    /// Returns the options that follow from `chosen` on the link of `plan`. Values that were left out follow from the link (LLR-20).
     ///
     /// # Errors
-    /// If what may be outstanding does not fill the loop of the link: then the line stands still, lossless
-    /// or not.
+    /// If the frames that may be outstanding do not fill the loop of the link: then the line stands still, with losses or without.
     pub fn of(plan: &Blueprint, chosen: &Llr) -> Result<Self, ConfigError> {
         let sizing = sizing(plan, chosen);
         let mut options = Self::from_sizing(&sizing);
@@ -37,7 +36,7 @@ impl LlrOptions {
     }
 }
 
-/// The loop of the link of `plan`.
+/// Returns the sizing of the loop of the link of `plan`.
 fn sizing(plan: &Blueprint, chosen: &Llr) -> Sizing {
     Sizing {
         rate: plan.rates.forward.bit_rate(),
@@ -49,7 +48,7 @@ fn sizing(plan: &Blueprint, chosen: &Llr) -> Sizing {
     }
 }
 
-/// Refuses a window that the link outgrows, with the size that it needs.
+/// Refuses a window that is too small for the link, and names the size that the link needs.
 fn check(sizing: &Sizing, sender: &SenderConfig) -> Result<(), ConfigError> {
     let (bytes, frames) = (sender.outstanding_bytes_max, sender.outstanding_frames_max);
     let needed = sizing.bytes_needed();
@@ -73,10 +72,10 @@ fn check(sizing: &Sizing, sender: &SenderConfig) -> Result<(), ConfigError> {
 }
 
 impl<P: Payload> LlrLink<P> {
-    /// The link of `plan` under `chosen`; its ends found each other before the run began.
+    /// Builds the link of `plan` under `chosen`. Its ends found each other before the run began.
     ///
     /// # Errors
-    /// If what may be outstanding does not fill the loop of the link.
+    /// If the frames that may be outstanding do not fill the loop of the link.
     pub fn on(plan: &Blueprint, chosen: &Llr, losses: Losses) -> Result<Self, ConfigError> {
         let options = LlrOptions::of(plan, chosen)?;
         Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses, Init::default()))
@@ -106,7 +105,7 @@ mod tests {
         }
     }
 
-    // LLR-20: 2048 B at 1G take 16.384 us, in which a line of 100G carries a hundred times as many.
+    // LLR-20: 2048 B at 1G take 16.384 us, in which a line of 100G carries a hundred times 2048 B.
     #[test]
     fn a_slower_way_back_asks_for_a_larger_window() {
         let rates = LineRates { back: LineRate::new(BitRate::from_gbps(1)), ..plan(Duration::ZERO).rates };

@@ -1,15 +1,15 @@
-//! What travels with a frame from one end to the other.
+//! The label that travels with a frame from one end to the other.
 
 use lossylink_core::engine::llr::Number;
 
-/// What travels with a frame. The number is in the preamble, so it takes no octets (LLR-3).
+/// The label that travels with a frame. Its number is in the preamble, so the label takes no octets (LLR-3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Label {
-    /// Nothing: the frame is not protected.
+    /// No number: the frame is not protected.
     #[default]
     Unnumbered,
-    /// A number.
+    /// The number of an intact frame.
     Numbered(Number),
-    /// A number, and a check sequence that is wrong.
+    /// The number of a frame whose check sequence is wrong.
     Bad(Number),
 }

@@ -1,4 +1,4 @@
-//! How long a lost frame is away: the W of go-back-N, from the delays of the link (LLR-20).
+//! The time that a lost frame is missing, from the delays of the link: the W of go-back-N (LLR-20).
 
 use super::options::Timing;
 use lossylink_core::time::Duration;
@@ -7,12 +7,12 @@ use lossylink_core::time::Duration;
 const PHASES: u64 = 1024;
 
 impl Timing {
-    /// The mean time from the start of a lost frame's transmission to the start of its replay, on a
-    /// line that is never idle and carries frames of `octets`.
+    /// Returns the mean time from the start of a lost frame's transmission to the start of its replay, on a line that is never
+    /// idle and carries frames of `octets`.
     ///
-    /// The receiver learns of the loss at the end of the lost frame if it sees errors, otherwise at
-    /// the end of the next one. The NACK waits for the outlet and flies back. The frame that the sender
-    /// then has in service is finished, so the time is a whole number of frames.
+    /// The receiver learns of the loss at the end of the lost frame if it sees errors, otherwise at the end of the next frame.
+    /// The NACK waits for the outlet and flies back. The frame that the sender then has in service is finished, so the time is a
+    /// whole number of frames.
     pub(super) fn replay_lag(&self, octets: u32, errors_seen: bool) -> Duration {
         let frame = self.rates.forward.serialisation(octets);
         // From the last good frame to the discovery, at the receiver.
@@ -25,9 +25,9 @@ impl Timing {
         Duration::from_ps((0..PHASES).map(lag).sum::<u64>() / PHASES)
     }
 
-    /// How long a NACK waits that comes up `gap` after the last good frame. Under load an ACK leaves
-    /// whenever the spacing allows it; the next leaves within a spacing of the last good frame, at the
-    /// place that `phase` names.
+    /// Returns how long a NACK waits at the outlet if it comes up `gap` after the last good frame. Under load an ACK leaves
+    /// whenever the spacing allows it. The next ACK leaves within a spacing of the last good frame, at the place that `phase`
+    /// names.
     fn outlet_wait(&self, gap: Duration, frame: Duration, phase: u64) -> Duration {
         let spacing = self.control_back.spacing;
         let next = if spacing <= frame {
@@ -58,8 +58,8 @@ mod tests {
         Timing::new(&profile("ideal"), rate, Duration::ZERO, &options)
     }
 
-    /// Two flights of 100 ns and a set of 0.64 after one or two frames of 123.04: 323.68 or 446.72,
-    /// which is three or four frames. The wait for an outlet that is free is none.
+    /// Two flights of 100 ns and a control set of 0.64 ns, after one or two frames of 123.04 ns, are 323.68 or 446.72 ns. That is
+    /// three or four frames. A NACK does not wait for an outlet that is free.
     // LLR-20
     #[test]
     fn a_free_outlet_gives_whole_frames() {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(timing(1538).replay_lag(1538, false), frame * 4);
     }
 
-    /// With 16384 B, 1310.72 ns, the wait is anything up to that.
+    /// With a spacing of 16384 B, 1310.72 ns, the NACK waits for any time up to the spacing.
     // LLR-20
     #[test]
     fn a_long_spacing_adds_half_of_itself() {

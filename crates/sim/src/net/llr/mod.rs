@@ -6,9 +6,9 @@
 //!                  replay buffer <== ACK, NACK, INIT_ECHO ==
 //! ```
 //!
-//! The delays are the switch profile's, as on a plain link; the number is in the preamble, so frames
-//! are as long as they came. Not modelled: that a control set lengthens the frame in which it stands
-//! (the next frame waits for its eight octets instead), and frames that were poisoned upstream.
+//! The delays are the switch profile's, as on a plain link. The number is in the preamble, so frames keep the length with which
+//! they came. Not modelled: that a control set lengthens the frame in which it stands (the next frame waits for its eight octets
+//! instead), and frames that were poisoned upstream.
 
 mod build;
 mod label;
@@ -42,9 +42,9 @@ use wires::{ForwardWire, ReturnWire};
 /// Counters of a protected link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LlrCounters {
-    /// The sending end's.
+    /// Counters of the sending end.
     pub sender: SenderCounters,
-    /// The receiving end's.
+    /// Counters of the receiving end.
     pub receiver: ReceiverCounters,
     /// The most bytes that were ever in the replay buffer.
     pub high_water_bytes: u64,
@@ -53,7 +53,7 @@ pub struct LlrCounters {
 /// A link protected in its forward direction by link-level retry.
 #[derive(Clone, Debug)]
 pub struct LlrLink<P: Payload> {
-    /// When the link next does something by itself.
+    /// The time at which the link next has an event of its own.
     due: Instant,
     timing: Timing,
     sending: SendingEnd<P>,
@@ -63,8 +63,8 @@ pub struct LlrLink<P: Payload> {
 }
 
 impl<P: Payload> LlrLink<P> {
-    /// A link at `rates` between two switches of `profile`, with these losses in its directions. Its
-    /// ends found each other before the run began, and number from `init` on.
+    /// Builds a link at `rates` between two switches of `profile`, with these losses in its directions. Its ends found each other
+    /// before the run began, and number frames from `init` on.
     pub fn new(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -77,7 +77,7 @@ impl<P: Payload> LlrLink<P> {
         Self::with_engines(profile, rates.into(), propagation, options, losses, engines)
     }
 
-    /// A link as by [`new`](Self::new), with both ends off until [`start_over`](Self::start_over).
+    /// Builds a link as [`new`](Self::new) does, with both ends off until [`start_over`](Self::start_over).
     pub fn unprotected(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -108,7 +108,7 @@ impl<P: Payload> LlrLink<P> {
         }
     }
 
-    /// Counters so far.
+    /// Returns the counters so far.
     pub const fn counters(&self) -> LlrCounters {
         LlrCounters {
             sender: *self.sending.engine.counters(),
@@ -117,19 +117,18 @@ impl<P: Payload> LlrLink<P> {
         }
     }
 
-    /// What the two ends are about.
+    /// Returns the states of the two ends.
     pub const fn states(&self) -> (SenderState, ReceiverState) {
         (self.sending.engine.state(), self.receiving.engine.state())
     }
 
-    /// Frames in the replay buffer.
+    /// Returns how many frames are in the replay buffer.
     pub const fn kept(&self) -> usize {
         self.sending.kept()
     }
 
-    /// The mean time from the start of a lost frame's transmission to the start of its replay, on a
-    /// line that is never idle and carries frames of `octets` (LLR-20). Divided by the time of a frame
-    /// it is the W of go-back-N.
+    /// Returns the mean time from the start of a lost frame's transmission to the start of its replay, on a line that is never
+    /// idle and carries frames of `octets` (LLR-20). Divided by the time of a frame, this time is the W of go-back-N.
     pub fn replay_lag(&self, octets: u32) -> Duration {
         self.timing.replay_lag(octets, self.forward.errors_seen)
     }
@@ -139,8 +138,8 @@ impl<P: Payload> LlrLink<P> {
         self.back.wire.set_loss(loss);
     }
 
-    /// Starts the protection while traffic runs, or starts it over: INIT is sent until it is echoed,
-    /// and what is outstanding is given up (LLR-15).
+    /// Starts the protection while traffic runs, or starts it over: INIT is sent until it is echoed, and all outstanding frames
+    /// are given up (LLR-15).
     pub fn start_over(&mut self, now: Instant) {
         self.catch_up(now);
         let init = self.sending.engine.next_init();
@@ -148,15 +147,14 @@ impl<P: Payload> LlrLink<P> {
         self.serve(now);
     }
 
-    /// The receiving end restarts and knows no number, until the sender gives up and sends INIT
-    /// (LLR-13, LLR-16).
+    /// Restarts the receiving end, which then knows no number, until the sender gives up and sends INIT (LLR-13, LLR-16).
     pub fn restart_receiver(&mut self, now: Instant) {
         self.catch_up(now);
         self.receiving.engine.stop(now);
         self.schedule();
     }
 
-    /// What is due before something that happens now.
+    /// Runs the events that are due before `now`, at which a frame comes or a call changes the link.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
         if self.due <= now {
@@ -176,7 +174,7 @@ impl<P: Payload> LlrLink<P> {
         self.due = ends.min(forward).min(self.back.controls.poll_timeout());
     }
 
-    /// Does what is due at `now`, once round the link.
+    /// Runs the events that are due at `now`, once round the link.
     #[inline]
     fn advance_at(&mut self, now: Instant) {
         while let Some((_, control)) = self.back.controls.pop_due(now) {
@@ -262,7 +260,7 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
         (self.forward.wire.loss_mut(), self.back.wire.loss_mut())
     }
 
-    /// INITs go on until one is answered, and so do replays without a limit (LLR-13, LLR-15).
+    /// Returns the standstill: INITs go on until one is answered, and so do replays without a limit (LLR-13, LLR-15).
     fn standstill(&self) -> Instant {
         self.sending.moved.max(self.receiving.moved).saturating_add(self.timing.standstill)
     }
@@ -271,7 +269,7 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
         (self.backlog() + self.kept()) as u64
     }
 
-    /// A flush gives up all that is outstanding (LLR-16).
+    /// Returns all outstanding frames together, because a flush gives them up (LLR-16).
     fn gives_up(&self) -> GivesUp {
         let config = self.sending.engine.config();
         let together = u64::from(config.outstanding_frames_max);
@@ -283,8 +281,8 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
         self.back.tap = tap;
     }
 
-    /// A link that is off, or has given up, starts with INIT (LLR-15); one that is on, or about to leave,
-    /// stays. Copies are advice for others.
+    /// Starts a link that is off, or has given up, with INIT (LLR-15). A link that is on, or about to leave, stays on. The number
+    /// of copies is advice for other protections.
     fn protect(&mut self, now: Instant, _advice: Advice) {
         match self.sending.engine.state() {
             SenderState::Off | SenderState::Flush => self.start_over(now),
@@ -295,8 +293,7 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
         }
     }
 
-    /// New frames wait until nothing numbered is outstanding. Then they go as on a link without
-    /// protection (LLR-18).
+    /// Makes new frames wait until no numbered frame is outstanding. Then frames go out as on a link without protection (LLR-18).
     fn leave(&mut self, now: Instant) -> bool {
         self.catch_up(now);
         let has_left = self.sending.engine.leave(now);

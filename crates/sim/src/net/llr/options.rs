@@ -1,4 +1,4 @@
-//! What is chosen about a link with link-level retry, and the delays that follow.
+//! The choices about a link with link-level retry, and the delays that follow.
 
 use super::wires::CONTROL_OCTETS;
 use crate::config::SwitchProfile;
@@ -8,25 +8,24 @@ use lossylink_core::engine::llr::{SAMPLE_FRAME, SPACING_DEFAULT, SenderConfig, S
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
-/// What the operator chooses about the protection.
+/// The operator's choices about the protection.
 #[derive(Clone, Copy, Debug)]
 pub struct LlrOptions {
     /// Parameters of the sending end.
     pub sender: SenderConfig,
     /// Distance between two control sets (LLR-7).
     pub control_spacing: Bytes,
-    /// From the receiver's outlet to the sender's decision, without the cable and without
-    /// serialisation.
+    /// The time from the receiver's outlet to the sender's decision, without the cable and without serialisation.
     pub return_pipeline: Duration,
-    /// Whether the receiver sees a corrupted frame when it arrives. Otherwise the frame vanishes, and
-    /// the next one tells (LLR-10).
+    /// Whether the receiver sees a corrupted frame when it arrives. Otherwise the frame vanishes, and the receiver learns of the
+    /// loss from the next frame (LLR-10).
     pub errors_seen: bool,
 }
 
 impl LlrOptions {
-    /// The defaults, sized for frames of up to `octets` between two switches of `profile` (LLR-20). The
-    /// bound in frames is that in bytes by the mean frame of the published samples, so that a mix of
-    /// sizes reaches the bytes first. The way back takes as long as the way forward.
+    /// Returns the defaults, sized for frames of up to `octets` between two switches of `profile` (LLR-20). The bound in frames
+    /// is the bound in bytes divided by the mean frame of the published samples, so that a mix of sizes reaches the bound in
+    /// bytes first. The way back takes as long as the way forward.
     pub fn sized(
         profile: &SwitchProfile,
         rates: impl Into<LineRates>,
@@ -44,7 +43,7 @@ impl LlrOptions {
         })
     }
 
-    /// What `sizing` asks for.
+    /// Returns the options that `sizing` asks for.
     pub(super) fn from_sizing(sizing: &Sizing) -> Self {
         let outstanding_frames_max = sizing.frames_of(sizing.frame.min(SAMPLE_FRAME));
         Self {
@@ -60,27 +59,26 @@ impl LlrOptions {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     pub(super) rates: LineRates,
-    /// From the last bit of a frame on the line to the receiver's decision, and the same for a control
-    /// set to the receiver.
+    /// The time from the last bit of a frame on the line to the receiver's decision. A control set to the receiver takes equally long.
     pub(super) forward_flight: Duration,
-    /// From the last bit of a control set on the line to the sender's decision.
+    /// The time from the last bit of a control set on the line to the sender's decision.
     pub(super) return_flight: Duration,
-    /// From the last bit of a frame on the line to the sender's decision.
+    /// The time from the last bit of a frame on the line to the sender's decision.
     pub(super) reverse_flight: Duration,
-    /// Of the control sets toward the receiver.
+    /// Timing of the control sets toward the receiver.
     pub(super) control: ControlTiming,
-    /// Of the control sets on the way back.
+    /// Timing of the control sets on the way back.
     pub(super) control_back: ControlTiming,
-    /// Data that has not moved for so long will not move any more.
+    /// The time after which data that has not moved will not move any more.
     pub(super) standstill: Duration,
 }
 
-/// What the rate of a direction makes of its control sets.
+/// The timing of control sets that follows from the rate of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControlTiming {
-    /// How long a set occupies the line.
+    /// The time that a set occupies the line.
     pub(super) serialisation: Duration,
-    /// From the start of a set to the start of the next (LLR-7).
+    /// The time from the start of a set to the start of the next (LLR-7).
     pub(super) spacing: Duration,
 }
 
@@ -114,8 +112,9 @@ impl Timing {
     }
 }
 
-/// After so many tries without an answer, at their steady pace and slower, none is expected any more. A try takes its replay
-/// timer, or the time of a frame on the slower line and both flights if that is longer.
+/// Returns the time without an answer after which no answer is expected any more: the time of `2 * STEADY_TRIES` tries, which
+/// covers the tries at equal intervals and some slower ones. A try takes its replay timer, or the time of a frame on the slower
+/// line and both flights if that is longer.
 fn standstill(options: &LlrOptions, rate: LineRate, flights: Duration) -> Duration {
     let tries = 2 * u64::from(SenderConfig::STEADY_TRIES);
     let attempt = options.sender.replay_timer.max(flights + rate.serialisation(USUAL_OCTETS));

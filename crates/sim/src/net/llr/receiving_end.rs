@@ -1,4 +1,4 @@
-//! The receiving end: forwards what is in order, and answers.
+//! The receiving end, which forwards frames that are in order, and answers with control sets.
 
 use super::label::Label;
 use super::options::Timing;
@@ -14,10 +14,10 @@ pub(super) struct ReceivingEnd<P: Payload> {
     timing: Timing,
     pub(super) engine: Receiver,
     outlet: Outlet,
-    /// When the line back has room for a frame.
+    /// The time at which the line back has room for a frame.
     busy_until: Instant,
     pub(super) delivered: Trains<Frame<P>>,
-    /// When a frame was last delivered.
+    /// The time at which a frame was last delivered.
     pub(super) moved: Instant,
 }
 
@@ -33,13 +33,13 @@ impl<P: Payload> ReceivingEnd<P> {
         }
     }
 
-    /// When this end next does something by itself.
+    /// Returns when the receiving end next has an event of its own.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.outlet.poll_timeout(None, Some(&self.engine))
     }
 
-    /// A frame arrives.
+    /// Receives a frame.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         let (number, condition) = match arrival.label {
@@ -53,13 +53,13 @@ impl<P: Payload> ReceivingEnd<P> {
         }
     }
 
-    /// A control set arrives.
+    /// Handles a control set that arrives.
     pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
         self.engine.handle_control(now, control);
     }
 
-    /// Sends the control set that may leave at `now`, if there is one. It stands inside the frame in
-    /// service; its octets are taken off the time of the next one (LLR-6).
+    /// Sends the control set that may leave at `now`, if there is one. The set stands inside the frame in service; its octets are
+    /// taken off the time of the next frame (LLR-6).
     #[inline]
     pub(super) fn answer(&mut self, now: Instant, wire: &mut ReturnWire<P>) {
         if let Some(control) = self.outlet.poll_control(now, None, Some(&mut self.engine)) {
@@ -69,7 +69,7 @@ impl<P: Payload> ReceivingEnd<P> {
         }
     }
 
-    /// A frame reaches the far switch on its way back.
+    /// Takes in a frame that reaches the far switch on its way back.
     pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut ReturnWire<P>) {
         let start = now.max(self.busy_until);
         self.busy_until = start + self.timing.rates.back.serialisation(frame.octets);

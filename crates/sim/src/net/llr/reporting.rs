@@ -1,4 +1,4 @@
-//! What link-level retry did, in the words of all protections and in those of S1 (LLR-19).
+//! The report of link-level retry, in the words of all protections and in those of S1 (LLR-19).
 
 use super::label::Label;
 use super::{LlrCounters, LlrLink};
@@ -10,8 +10,8 @@ use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::units::Bytes;
 
 impl<P: Payload> LlrLink<P> {
-    /// What has been done so far. A frame that was lost counts as recovered when as many frames as were
-    /// sent have been delivered: the receiver takes them in order, so none is delivered in its place.
+    /// Returns the report so far. A lost frame counts as recovered when as many frames as were sent have been delivered: the
+    /// receiver takes frames in order, so no other frame is delivered in place of a lost one.
     pub(super) fn described(&self) -> Report {
         let counters = self.counters();
         let LlrCounters { sender, receiver, high_water_bytes } = counters;
@@ -30,7 +30,7 @@ impl<P: Payload> LlrLink<P> {
         }
     }
 
-    /// The sizes are the engine's own: a simulated link knows its loop. INITs come in their order.
+    /// Returns the state of both ends. The sizes are the engine's own: a simulated link knows its loop. INITs come in their order.
     pub(super) fn both_ends(&self) -> Ends {
         let sender = &self.sending.engine;
         let sending = SendingState::of(sender, Bytes(self.sending.high_water_bytes()));

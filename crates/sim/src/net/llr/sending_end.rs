@@ -12,29 +12,29 @@ use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
 
-/// The name of a frame and its replays.
+/// Returns the name of a frame and of its replays.
 const fn name(number: Number) -> u64 {
     number.bits() as u64
 }
 
 /// The sending end of the protected direction.
 ///
-/// Whatever happens to it ends with [`serve`](Self::serve), which sends what may be sent.
+/// Every event of the sending end is followed by [`serve`](Self::serve), which sends the frames that may be sent.
 #[derive(Clone, Debug)]
 pub(super) struct SendingEnd<P: Payload> {
     timing: Timing,
     pub(super) engine: Sender,
     outlet: Outlet,
     pub(super) queue: FrameQueue<P>,
-    /// Bytes of the frames in the queue, because room is asked for before a frame leaves it.
+    /// Bytes of the frames in the queue. They are needed because room for a frame is asked for before the frame leaves the queue.
     sizes: Ring<u32>,
     /// The replay buffer: frames that are outstanding, oldest first (LLR-4).
     kept: Ring<Frame<P>>,
     busy_until: Instant,
-    /// When the line next has something to carry.
+    /// The time at which the line next has a frame or a control set to carry.
     port: Instant,
     high_water_bytes: u64,
-    /// When data last moved: came, left the queue, or was acknowledged.
+    /// The time at which data last moved: came, left the queue, or was acknowledged.
     pub(super) moved: Instant,
 }
 
@@ -54,24 +54,24 @@ impl<P: Payload> SendingEnd<P> {
         }
     }
 
-    /// The most bytes that were ever outstanding.
+    /// Returns the most bytes that were ever outstanding.
     pub(super) const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
     }
 
-    /// How many frames are kept.
+    /// Returns how many frames are kept.
     pub(super) const fn kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// When this end next does something by itself.
+    /// Returns when the sending end next has an event of its own.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         let control = self.outlet.poll_timeout(Some(&self.engine), None);
         self.port.min(self.engine.poll_timeout()).min(control)
     }
 
-    /// A frame reaches the queue. An idle line takes it at once.
+    /// Takes in a frame that reaches the queue. An idle line takes the frame at once.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
         self.moved = now;
@@ -87,13 +87,13 @@ impl<P: Payload> SendingEnd<P> {
         self.schedule();
     }
 
-    /// A control set arrives.
+    /// Handles a control set that arrives.
     #[inline]
     pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
         self.engine.handle_control(now, control);
     }
 
-    /// Does what is due by itself.
+    /// Runs the events of the sending end that are due.
     #[inline]
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.engine.poll_timeout() <= now {
@@ -101,7 +101,7 @@ impl<P: Payload> SendingEnd<P> {
         }
     }
 
-    /// Frees what has arrived, and sends what may be sent at `now`.
+    /// Frees the frames that have arrived, and sends the frames and control sets that may be sent at `now`.
     #[inline]
     pub(super) fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         for _ in 0..self.engine.poll_release() {
@@ -122,7 +122,7 @@ impl<P: Payload> SendingEnd<P> {
         self.schedule();
     }
 
-    /// The line carries what the engine says. `take` gives the new frame, from wherever it waits.
+    /// Sends the frame that the engine names. `take` returns a new frame: the first of the queue, or the frame that was just offered.
     #[inline]
     fn transmit(
         &mut self,
@@ -155,7 +155,7 @@ impl<P: Payload> SendingEnd<P> {
         let place = number.steps_after(self.engine.oldest()) as usize;
         let frame = *self.kept.get(place).expect("what is outstanding is kept");
         let (unit, behind) = (name(number), self.engine.next().steps_after(number) - 1);
-        // The receiver waits for the oldest; the others may be there.
+        // The receiver waits for the oldest frame; the other outstanding frames may have arrived.
         let stake = if place == 0 { Stake::Repair { unit } } else { Stake::Again { unit, behind } };
         self.send(now, Label::Numbered(number), frame, true, stake, wire);
     }
@@ -175,22 +175,22 @@ impl<P: Payload> SendingEnd<P> {
         wire.send((now, at), label, frame, is_replay, || stake);
     }
 
-    /// A control set waits for no frame: it stands inside the one in service. Its octets are taken off
-    /// the time of the next frame, as if they followed (LLR-6).
+    /// Sends a control set, which waits for no frame: it stands inside the frame in service. Its octets are taken off the time of
+    /// the next frame, as if they followed (LLR-6).
     fn send_control(&mut self, now: Instant, control: Control, wire: &mut ForwardWire<P>) {
         self.busy_until = self.busy_until.max(now) + self.timing.control.serialisation;
         let arrives = now + self.timing.control.serialisation + self.timing.forward_flight;
         wire.send_control((now, arrives), control);
     }
 
-    /// Takes the frame that waits first out of the queue.
+    /// Takes the first waiting frame out of the queue.
     #[inline]
     fn dequeue(&mut self) -> Frame<P> {
         self.sizes.skip_front();
         self.queue.poll().expect("a frame waits for each size")
     }
 
-    /// Bytes of the frame that waits first.
+    /// Returns the bytes of the first waiting frame.
     #[inline]
     fn waiting(&self) -> Option<Bytes> {
         self.sizes.front().map(|&bytes| Bytes(u64::from(bytes)))

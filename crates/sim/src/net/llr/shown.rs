@@ -1,8 +1,8 @@
-//! What a tap sees of link-level retry.
+//! The content of frames of link-level retry that a tap sees.
 //!
-//! On the wire the number is in the preamble and control sets stand between the symbols of frames, where
-//! no capture can see them. They are shown as the live data plane sends them: a shim behind the Ethernet
-//! header, and control frames of the minimum size (LLR-6, `docs/protocols/llr.md`).
+//! On the wire the number is in the preamble, and control sets stand between the symbols of frames. No capture can see them
+//! there. So they are shown as the live data plane sends them: a shim behind the Ethernet header, and control frames of the
+//! minimum size (LLR-6, `docs/protocols/llr.md`).
 
 use super::label::Label;
 use crate::net::Frame;
@@ -12,7 +12,7 @@ use lossylink_core::engine::llr::Control;
 use lossylink_core::wire::ethernet::EtherType;
 use lossylink_core::wire::llr::{ControlSet, ETHERTYPE, Shim};
 
-/// A frame of the hosts.
+/// Shows a frame of the hosts.
 pub(super) fn data<P>(frame: Frame<P>, label: Label, is_replay: bool) -> Content<P> {
     let (Label::Numbered(number) | Label::Bad(number)) = label else { return Content::Bare(frame) };
     let headers = Headers::new(ETHERTYPE, |buffer| {
@@ -23,7 +23,7 @@ pub(super) fn data<P>(frame: Frame<P>, label: Label, is_replay: bool) -> Content
     Content::Behind(headers, frame)
 }
 
-/// A control set.
+/// Shows a control set.
 pub(super) fn control<P>(control: Control) -> Content<P> {
     let headers = Headers::new(ETHERTYPE, |buffer| {
         control.to_set().emit(buffer);

@@ -1,4 +1,4 @@
-//! The two directions of the link, with what is in flight on them.
+//! The two directions of the link, with the frames and control sets in flight on them.
 
 use super::label::Label;
 use super::shown;
@@ -23,14 +23,14 @@ pub(super) struct Arrival<P> {
 /// A frame in its first transmission: the number stands in the preamble and adds nothing.
 const FIRST: Kind = Kind::Data { header_octets: 0 };
 
-/// Puts a control set on `wire`: to the loss process it is a frame of eight bytes (LLR-6).
+/// Puts a control set on `wire`. To the loss process the set is a frame of eight bytes (LLR-6).
 #[inline]
 fn carry_control(wire: &mut Wire, at: Instant) -> bool {
     wire.carry_bare(at, CONTROL_OCTETS, Kind::Control)
 }
 
-/// From the sender to the receiver. Control sets stand inside frames and overtake them, so they fly
-/// apart.
+/// The direction from the sender to the receiver. Control sets stand inside frames and overtake them, so control sets and frames
+/// fly in separate pipes.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
@@ -47,7 +47,7 @@ impl<P: Payload> ForwardWire<P> {
         Self { wire, frames: Pipe::new(), controls: Pipe::new(), errors_seen, tap }
     }
 
-    /// A frame on which `stake` hangs is sent at `now`, to arrive at `at`.
+    /// Sends a frame on which `stake` hangs at `now`, to arrive at `at`.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -69,7 +69,7 @@ impl<P: Payload> ForwardWire<P> {
         }
     }
 
-    /// A control set is sent at `now`, to arrive at `at`.
+    /// Sends a control set at `now`, to arrive at `at`.
     pub(super) fn send_control(&mut self, (now, at): (Instant, Instant), control: Control) {
         let arrives = carry_control(&mut self.wire, now);
         see(&self.tap, (now, now), Direction::Forward, arrives, || shown::control(control));
@@ -79,7 +79,7 @@ impl<P: Payload> ForwardWire<P> {
     }
 }
 
-/// Shows what sets out at the second instant; the first is the present.
+/// Shows a frame or a control set to the tap. It sets out at the second instant; the first instant is the present.
 #[inline]
 fn see<P>(
     tap: &Tap<P>,
@@ -91,7 +91,7 @@ fn see<P>(
     tap.see_on_link(now, || Sight { at, direction, arrives, content: content() });
 }
 
-/// From the receiver to the sender: control sets, and frames that nobody protects.
+/// The direction from the receiver to the sender: control sets, and frames without protection.
 #[derive(Clone, Debug)]
 pub(super) struct ReturnWire<P: Payload> {
     pub(super) wire: Wire,
@@ -105,7 +105,7 @@ impl<P: Payload> ReturnWire<P> {
         Self { wire, controls: Pipe::new(), returned: Pipe::new(), tap: Tap::default() }
     }
 
-    /// A control set is sent at `now`, to arrive at `at`.
+    /// Sends a control set at `now`, to arrive at `at`.
     #[inline]
     pub(super) fn send_control(&mut self, (now, at): (Instant, Instant), control: Control) {
         let arrives = carry_control(&mut self.wire, now);
@@ -115,7 +115,7 @@ impl<P: Payload> ReturnWire<P> {
         }
     }
 
-    /// A frame that nobody protects is sent from `start` on, to arrive at `at`.
+    /// Sends a frame without protection from `start` on, to arrive at `at`.
     pub(super) fn send(&mut self, now: Instant, (start, at): (Instant, Instant), frame: Frame<P>) {
         let arrives = self.wire.carry(start, frame.octets, FIRST);
         see(&self.tap, (now, start), Direction::Backward, arrives, || Content::Bare(frame));

@@ -12,13 +12,13 @@ impl Wire {
         self.traffic.control_octets += frames * u64::from(octets);
     }
 
-    /// Whether these data frames and control frames are certain to arrive whole, if they are sent next.
+    /// Whether the data frames and control frames of `load` are certain to arrive whole, if they are sent next.
     pub fn is_clear(&self, load: &Traffic) -> bool {
         let (frames, bytes) = load.exposed();
         self.loss.is_clear(frames, bytes)
     }
 
-    /// Carries data frames and control frames that are certain to arrive whole.
+    /// Carries the data frames and control frames of `load`, which are certain to arrive whole.
     pub fn carry_all(&mut self, load: &Traffic) {
         let (frames, bytes) = load.exposed();
         self.loss.skip_all(frames, bytes);
@@ -31,13 +31,12 @@ impl Wire {
         traffic.largest_octets = traffic.largest_octets.max(load.largest_octets);
     }
 
-    /// How many frames of `octets` are certain to arrive whole.
+    /// Returns how many frames of `octets` are certain to arrive whole.
     pub fn clear_frames(&self, octets: u32) -> u64 {
         self.loss.clear_frames(octets - GAP_OCTETS)
     }
 
-    /// Lets `frames` data frames of `octets` pass that are certain to arrive whole, without
-    /// counting them as carried.
+    /// Lets `frames` data frames of `octets` pass that are certain to arrive whole, without counting them as carried.
     pub fn skip(&mut self, frames: u64, octets: u32) {
         self.loss.skip(frames, octets - GAP_OCTETS);
     }
@@ -57,7 +56,7 @@ impl Wire {
 }
 
 impl Traffic {
-    /// The number of data and control frames, and their bytes that can be corrupted.
+    /// Returns the number of data and control frames, and their bytes that can be corrupted.
     const fn exposed(&self) -> (u64, u64) {
         let octets = self.data_octets + self.header_octets + self.control_octets;
         (self.frames, octets - self.frames * GAP_OCTETS as u64)

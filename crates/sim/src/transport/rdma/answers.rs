@@ -1,11 +1,11 @@
-//! What the requester makes of acknowledgements, NAKs, responses and notifications.
+//! The requester's handling of acknowledgements, NAKs, responses and notifications.
 
 use super::psn::Psn;
 use super::requester::Requester;
 use lossylink_core::time::Instant;
 
 impl Requester {
-    /// Every request up to `psn` was executed.
+    /// Takes an acknowledgement: every request up to `psn` was executed.
     pub(super) fn take_ack(&mut self, now: Instant, psn: Psn) {
         let end = psn.near(self.acknowledged) + 1;
         if self.confirm(now, end) {
@@ -13,8 +13,8 @@ impl Requester {
         }
     }
 
-    /// The responder waits for `expected` (RDMA-11). It may be late rather than lost, but this end
-    /// cannot tell (RDMA-18).
+    /// Takes a NAK: the responder waits for `expected` (RDMA-11). That packet may be late rather
+    /// than lost, but this end cannot tell (RDMA-18).
     pub(super) fn take_nak(&mut self, now: Instant, expected: Psn) {
         let expected = expected.near(self.acknowledged);
         if !self.confirm(now, expected) || expected < self.acknowledged {
@@ -26,7 +26,7 @@ impl Requester {
         }
     }
 
-    /// The responder waits for `expected` and keeps `received` (RDMA-21).
+    /// Takes a selective NAK: the responder waits for `expected` and keeps `received` (RDMA-21).
     pub(super) fn take_selective_nak(&mut self, now: Instant, expected: Psn, received: Psn) {
         let expected = expected.near(self.acknowledged);
         let received = received.near(self.acknowledged);
@@ -44,7 +44,7 @@ impl Requester {
         self.confirm(now, expected);
     }
 
-    /// A READ response came in; it also says that every request before it was executed (RDMA-16).
+    /// Takes a READ response, which also says that every request before it was executed (RDMA-16).
     pub(super) fn take_response(&mut self, now: Instant, psn: Psn) {
         let position = psn.near(self.acknowledged);
         if position < self.acknowledged || position >= self.cursor.sent_end {
@@ -66,7 +66,7 @@ impl Requester {
         self.note_read_gap(now, position);
     }
 
-    /// A congestion notification came in.
+    /// Takes a congestion notification.
     pub(super) fn take_notification(&mut self, now: Instant) {
         self.statistics.congestion_notifications += 1;
         if let Some(limiter) = &mut self.pacer.limiter {
@@ -74,7 +74,8 @@ impl Requester {
         }
     }
 
-    /// Every request before `end` was executed; false if so many were never sent.
+    /// Notes that every request before `end` was executed. Returns false if some of these requests
+    /// were never sent.
     #[inline]
     fn confirm(&mut self, now: Instant, end: u64) -> bool {
         if end > self.cursor.sent_end {
@@ -85,8 +86,8 @@ impl Requester {
         true
     }
 
-    /// The answer to something at `evidence` is here: responses still missing before it are lost.
-    /// That counts as a NAK, once a gap (RDMA-16).
+    /// Counts READ responses as lost that are missing before `evidence`, to which a later answer
+    /// has come. Each gap counts as a NAK, once (RDMA-16).
     fn note_read_gap(&mut self, now: Instant, evidence: u64) {
         if self.acknowledged >= evidence {
             return;

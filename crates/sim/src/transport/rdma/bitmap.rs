@@ -1,9 +1,9 @@
 //! A window of bits that slides along the positions of a connection.
 
-/// Bits in a word.
+/// Number of bits in a word.
 const WORD: u64 = 64;
 
-/// One bit for each of the `window` positions from a base on; those outside count as clear.
+/// One bit for each of the `window` positions from a base on; positions outside count as clear.
 #[derive(Clone, Debug)]
 pub(super) struct Bitmap {
     words: Vec<u64>,
@@ -12,7 +12,7 @@ pub(super) struct Bitmap {
 }
 
 impl Bitmap {
-    /// A clear window of `window` positions from `base` on.
+    /// Returns a clear window of `window` positions from `base` on.
     ///
     /// # Panics
     /// Unless `window` is a power of two of at least 64.
@@ -24,7 +24,7 @@ impl Bitmap {
         Self { words: vec![0; (u64::from(window) / WORD) as usize], base, set: 0 }
     }
 
-    /// How many positions the window spans.
+    /// Returns how many positions the window spans.
     #[inline]
     fn window(&self) -> u64 {
         self.words.len() as u64 * WORD
@@ -59,7 +59,7 @@ impl Bitmap {
         is_new
     }
 
-    /// Moves the base up to `base`, forgetting what lies below.
+    /// Moves the base up to `base`, and forgets the positions below.
     #[inline]
     pub(super) fn advance(&mut self, base: u64) {
         let mut position = self.base;
@@ -72,12 +72,12 @@ impl Bitmap {
         self.base = self.base.max(base);
     }
 
-    /// The first position in `from..end` whose bit is clear, else `end`.
+    /// Returns the first position in `from..end` whose bit is clear, else `end`.
     pub(super) fn next_clear(&self, from: u64, end: u64) -> u64 {
         (from..end).find(|&position| !self.is_set(position)).unwrap_or(end)
     }
 
-    /// The first position in `from..end` whose bit is set, else `end`.
+    /// Returns the first position in `from..end` whose bit is set, else `end`.
     pub(super) fn next_set(&self, from: u64, end: u64) -> u64 {
         if self.set == 0 {
             return end;

@@ -11,8 +11,7 @@ use std::str::FromStr;
 const CX5_TIMEOUT: Duration = Duration::from_us(1_070);
 /// Transport retries in the published runs.
 const CX5_RETRIES: u32 = 5;
-/// Packets from one acknowledgement request to the next: 2^8, what Linux's mlx5 driver programs
-/// (`log_ack_req_freq`).
+/// Packets from one acknowledgement request to the next: 2^8, the value that Linux's mlx5 driver programs (`log_ack_req_freq`).
 const MLX5_ACK_INTERVAL: u32 = 256;
 /// READs that may wait for responses at a time: 2^4, the limit of ConnectX cards.
 const MLX5_OUTSTANDING_READS: u32 = 16;
@@ -22,22 +21,22 @@ const DEFAULT_WINDOW: u32 = 1024;
 /// Settings that both ends of a connection share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Payload of a full packet.
+    /// Path MTU: the payload of a full packet.
     pub mtu: Mtu,
-    /// What happens after a loss.
+    /// Recovery of lost packets.
     pub recovery: Recovery,
-    /// How long a requester waits for an answer (local ACK timeout, InfiniBand 9.7.6.1.3).
+    /// The time for which a requester waits for an answer (local ACK timeout, InfiniBand 9.7.6.1.3).
     pub timeout: Duration,
     /// Retries without progress before the connection fails (InfiniBand 9.9.2.1).
     pub retry_count: u32,
-    /// A requester asks for an acknowledgement at every so-manieth number, and always at the end of
-    /// a message.
+    /// Packets from one acknowledgement request to the next. A requester also asks for an acknowledgement at the end of a
+    /// message.
     pub ack_interval: u32,
     /// READs that may wait for responses at a time.
     pub outstanding_reads: u32,
     /// The sequence number of the first packet, 24 bits.
     pub first_psn: u32,
-    /// Rate control, if any.
+    /// Rate control by DCQCN, if any.
     pub dcqcn: Option<Dcqcn>,
 }
 
@@ -57,7 +56,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Packets that may be under way without an answer (RDMA-17).
+    /// Returns the number of packets that may be under way without an answer (RDMA-17).
     pub(super) fn window(&self) -> u64 {
         match self.recovery {
             Recovery::GoBackN => HALF,
@@ -65,15 +64,15 @@ impl Config {
         }
     }
 
-    /// How long it takes at the least until the retries run out, of which so many have been made without progress. A gap is told
-    /// once, so that of two in a row one comes of the timer, which may be about to expire.
+    /// Returns the least time until the retries run out, of which `made` have been made without progress. A gap is told once, so
+    /// that of two retries in a row one comes of the timer, which may be about to expire.
     pub(super) fn retries_last(&self, made: u32) -> Duration {
-        // One more than there are makes the connection fail.
+        // One retry more than the configured number makes the connection fail.
         let more = u64::from(self.retry_count.saturating_sub(made)) + 1;
         self.timeout * (more / 2).saturating_sub(1)
     }
 
-    /// Packets between acknowledgement requests: at least two a window, or the window would stall.
+    /// Returns the number of packets between acknowledgement requests: at most half a window, or the window would stall.
     pub(super) fn ack_interval(&self) -> u64 {
         u64::from(self.ack_interval).clamp(1, self.window() / 2)
     }
@@ -84,16 +83,16 @@ impl Config {
 pub struct Mtu(u16);
 
 impl Mtu {
-    /// Every MTU there is, bytes (InfiniBand 9.2.9 and the path record).
+    /// Sizes of all MTUs, bytes (InfiniBand 9.2.9 and the path record).
     pub const ALL_BYTES: [u16; 5] = [256, 512, 1024, 2048, 4096];
 
-    /// The MTU of `bytes`, or what to use instead.
+    /// Returns the MTU of `bytes`, or an error that names the MTUs to use instead.
     pub fn new(bytes: u32) -> Result<Self, UnsupportedMtu> {
         let known = Self::ALL_BYTES.into_iter().find(|&known| u32::from(known) == bytes);
         known.map(Self).ok_or(UnsupportedMtu(bytes))
     }
 
-    /// Bytes.
+    /// Returns the size of the MTU in bytes.
     #[inline]
     pub const fn bytes(self) -> u64 {
         self.0 as u64
@@ -111,15 +110,15 @@ impl Default for Mtu {
 #[error("RDMA has no MTU of {0} bytes: use one of 256, 512, 1024, 2048, 4096")]
 pub struct UnsupportedMtu(pub u32);
 
-/// What happens after a loss.
+/// Recovery of lost packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// The responder drops whatever is out of order and the requester repeats everything from the
-    /// gap on, as shipped cards do.
+    /// The responder drops every packet out of order, and the requester repeats all packets from the gap on, as shipped cards
+    /// do.
     GoBackN,
-    /// The responder keeps what is out of order and the requester repeats only what is missing.
+    /// The responder keeps packets out of order, and the requester repeats the missing packets only.
     SelectiveRepeat {
-        /// Packets that either end keeps track of; a power of two, at least 64.
+        /// Number of packets that either end keeps track of; a power of two, at least 64.
         window_packets: u32,
     },
 }
@@ -127,10 +126,10 @@ pub enum Recovery {
 impl Recovery {
     /// Selective repeat with the default window.
     pub const SELECTIVE_REPEAT: Self = Self::SelectiveRepeat { window_packets: DEFAULT_WINDOW };
-    /// Every kind, with default windows.
+    /// All kinds of recovery, with default windows.
     pub const ALL: [Self; 2] = [Self::GoBackN, Self::SELECTIVE_REPEAT];
 
-    /// The name in settings and tables.
+    /// Returns the name of the recovery in settings and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::GoBackN => "go-back-n",

@@ -8,37 +8,38 @@ use lossylink_core::units::BitRate;
 
 /// Picoseconds in a second times bits in a byte.
 const BIT_PS_PER_BYTE: f64 = 8e12;
-/// Alpha after so many quiet periods is below 1e-33 at the published gain: it counts as zero.
+/// The number of periods without a notification after which alpha is below 1e-33 at the published
+/// gain, and counts as zero.
 const MOST_DECAYS: u64 = 20_000;
 
-/// Parameters of DCQCN; the defaults are the published ones.
+/// Parameters of DCQCN, with the published values as defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dcqcn {
-    /// Rate of the interface: the first rate, and the one at which the limiter lets go.
+    /// Rate of the interface: the first rate of a sender, and the rate at which the limiter stops.
     pub line_rate: BitRate,
     /// Gain of alpha's average, g.
     pub gain: f64,
     /// Least time between notifications at the receiving end, N.
     pub notification_interval: Duration,
-    /// Alpha decays when no notification came for so long, K.
+    /// The time without a notification after which alpha decays, K.
     pub alpha_period: Duration,
     /// Period of the increase timer, T.
     pub increase_period: Duration,
     /// Bytes between increases, B.
     pub increase_bytes: u64,
-    /// Increases that only recover the rate before the last cut, F.
+    /// Number of increases that only recover the rate before the last cut, F.
     pub fast_recovery_steps: u32,
     /// Step of the target in additive increase, R_AI.
     pub additive_step: BitRate,
     /// Step of the target in hyper increase, R_HAI.
     pub hyper_step: BitRate,
-    /// Least rate.
+    /// The least rate of a sender.
     pub least_rate: BitRate,
 }
 
 impl Dcqcn {
-    /// The published parameters on an interface of `line_rate`. The paper leaves the hyper step and
-    /// the least rate open: ten additive steps and 10 Mb/s are 802.1Qau's.
+    /// Returns the published parameters on an interface of `line_rate`. The paper leaves the hyper
+    /// step and the least rate open: ten additive steps and 10 Mb/s are 802.1Qau's.
     pub const fn on(line_rate: BitRate) -> Self {
         Self {
             line_rate,
@@ -55,17 +56,17 @@ impl Dcqcn {
     }
 }
 
-/// The rate of one sender. Timers are caught up with when the rate is looked at, so they cost no
-/// events: a packet leaves at the rate that holds when it is asked for.
+/// The rate of one sender. Expiries of timers are made up for when the rate is asked for, so timers
+/// cost no events: a packet leaves at the rate that holds when the packet is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimiter {
     config: Dcqcn,
-    /// Rate now, bit/s.
+    /// The present rate, bit/s.
     current_bps: f64,
-    /// Rate to recover to, bit/s.
+    /// The rate to recover to, bit/s.
     target_bps: f64,
     alpha: f64,
-    /// Whether the rate is below the line rate; else nothing is paced.
+    /// Whether the rate is below the line rate; otherwise no packet is paced.
     is_limiting: bool,
     alpha_at: Instant,
     increase_at: Instant,
@@ -73,12 +74,12 @@ pub struct RateLimiter {
     timer_steps: u32,
     byte_steps: u32,
     bytes: u64,
-    /// The next packet may leave from here on.
+    /// The earliest time at which the next packet may leave.
     open_from: Instant,
 }
 
 impl RateLimiter {
-    /// A sender at line rate that has not seen a notification.
+    /// Returns a sender at line rate that has not seen a notification.
     pub fn new(config: Dcqcn) -> Self {
         let line_bps = config.line_rate.as_bps() as f64;
         Self {
@@ -96,25 +97,25 @@ impl RateLimiter {
         }
     }
 
-    /// Bits per second at `now`.
+    /// Returns the rate at `now`, bit/s.
     pub fn rate_bps(&mut self, now: Instant) -> f64 {
         self.catch_up(now);
         self.current_bps
     }
 
-    /// The estimate of congestion at `now`.
+    /// Returns the estimate of congestion at `now`.
     pub fn alpha(&mut self, now: Instant) -> f64 {
         self.catch_up(now);
         self.alpha
     }
 
-    /// When the next packet may leave; the past if at once.
+    /// Returns when the next packet may leave; a time in the past if it may leave at once.
     #[inline]
     pub const fn open_from(&self) -> Instant {
         if self.is_limiting { self.open_from } else { Instant::ZERO }
     }
 
-    /// A congestion notification came in.
+    /// Lowers the rate on a congestion notification.
     pub fn handle_notification(&mut self, now: Instant) {
         self.catch_up(now);
         // RDMA-31
@@ -128,7 +129,8 @@ impl RateLimiter {
         (self.timer_steps, self.byte_steps, self.bytes) = (0, 0, 0);
     }
 
-    /// A packet of `ip_bytes` left: below line rate it keeps its successor back (RDMA-34).
+    /// Notes that a packet of `ip_bytes` left. Below line rate the packet keeps its successor back
+    /// (RDMA-34).
     #[inline]
     pub fn note_sent(&mut self, now: Instant, ip_bytes: u32) {
         if !self.is_limiting {
@@ -140,7 +142,7 @@ impl RateLimiter {
         self.count(u64::from(ip_bytes));
     }
 
-    /// Takes part in the byte counter (RDMA-33).
+    /// Adds the bytes of a packet to the byte counter (RDMA-33).
     fn count(&mut self, bytes: u64) {
         self.bytes += bytes;
         if self.bytes >= self.config.increase_bytes {
@@ -150,7 +152,7 @@ impl RateLimiter {
         }
     }
 
-    /// Does what the timers would have done up to `now`.
+    /// Makes up for the expiries of both timers up to `now`.
     fn catch_up(&mut self, now: Instant) {
         if self.alpha_at <= now {
             self.decay(now);
@@ -162,7 +164,7 @@ impl RateLimiter {
         }
     }
 
-    /// Alpha decays once for every quiet period (RDMA-32).
+    /// Lowers alpha once for every period without a notification (RDMA-32).
     fn decay(&mut self, now: Instant) {
         let periods = (now - self.alpha_at) / self.config.alpha_period + 1;
         self.alpha_at += self.config.alpha_period * periods;
@@ -174,7 +176,7 @@ impl RateLimiter {
         }
     }
 
-    /// One increase event of either counter (RDMA-33).
+    /// Raises the rate on one event of either counter (RDMA-33).
     fn increase(&mut self) {
         let steps = self.config.fast_recovery_steps;
         let (most, least) = (self.timer_steps.max(self.byte_steps), self.timer_steps.min(self.byte_steps));
@@ -186,13 +188,14 @@ impl RateLimiter {
         let line_bps = self.config.line_rate.as_bps() as f64;
         self.target_bps = self.target_bps.min(line_bps);
         self.current_bps = f64::midpoint(self.current_bps, self.target_bps);
-        // Halving never reaches the target: within a bit per second of the line counts as there.
+        // Halving never reaches the target: a rate within a bit per second of the line rate counts
+        // as the line rate.
         if line_bps - self.current_bps < 1.0 {
             self.release(line_bps);
         }
     }
 
-    /// The rate is back at the line's: nothing to limit until the next notification.
+    /// Returns to the line rate: no packet is held back until the next notification.
     fn release(&mut self, line_bps: f64) {
         (self.current_bps, self.target_bps) = (line_bps, line_bps);
         self.is_limiting = false;
@@ -225,7 +228,7 @@ mod tests {
         limiter.handle_notification(at(0));
         assert_near(limiter.rate_bps(at(0)), LINE / 2.0);
         assert_near(limiter.alpha(at(0)), 1.0);
-        // 100 us of quiet: one decay at 55 us; one step of recovery, half-way back.
+        // 100 us without a notification: one decay at 55 us; one step of recovery, half-way back.
         assert_near(limiter.alpha(at(100)), 255.0 / 256.0);
         assert_near(limiter.rate_bps(at(100)), 0.75 * LINE);
         limiter.handle_notification(at(100));

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Left out: receiver-not-ready NAKs, atomics, immediate data, protection domains, message sequence
-//! numbers and end-to-end credits. None of them changes what a lost or late packet costs.
+//! numbers and end-to-end credits. None of them changes the cost of a lost or late packet.
 
 mod answers;
 mod bitmap;

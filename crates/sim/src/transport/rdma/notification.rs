@@ -1,4 +1,4 @@
-//! DCQCN's notification point: turns congestion marks into notification packets, not too many.
+//! DCQCN's notification point: turns congestion marks into notification packets, at a limited rate.
 
 use super::dcqcn::Dcqcn;
 use lossylink_core::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use lossylink_core::time::{Duration, Instant};
 pub struct NotificationPoint {
     /// Interval between notifications; `None` without DCQCN.
     interval: Option<Duration>,
-    /// The next mark is answered from here on.
+    /// The earliest time at which the next mark is answered.
     open_from: Instant,
     pending: bool,
 }
 
 impl NotificationPoint {
-    /// A point that answers by `dcqcn`, or never.
+    /// Returns a notification point that answers marks by `dcqcn`, or never without it.
     pub const fn new(dcqcn: Option<&Dcqcn>) -> Self {
         let interval = match dcqcn {
             Some(dcqcn) => Some(dcqcn.notification_interval),
@@ -23,7 +23,7 @@ impl NotificationPoint {
         Self { interval, open_from: Instant::ZERO, pending: false }
     }
 
-    /// A packet came in, marked or not.
+    /// Takes a packet that came in, marked or not.
     #[inline]
     pub fn note(&mut self, now: Instant, is_marked: bool) {
         let Some(interval) = self.interval else { return };
@@ -34,7 +34,7 @@ impl NotificationPoint {
         }
     }
 
-    /// Whether a notification is to be sent; it is asked once.
+    /// Whether a notification is to be sent. Each notification is told once.
     #[inline]
     pub fn take(&mut self) -> bool {
         std::mem::take(&mut self.pending)

@@ -1,26 +1,26 @@
-//! Work that an application posts, the sequence numbers it takes, and how it ends.
+//! Operations that an application posts, the sequence numbers that they take, and their completions.
 
 use super::config::Mtu;
 use super::packet::{Packet, Place, ReadRequest, Request, Verb};
 use super::psn::Psn;
 use lossylink_core::time::Instant;
 
-/// Longest message (InfiniBand 9.7.7, maximum message size): 2^31 bytes.
+/// Length of the longest message (InfiniBand 9.7.7, maximum message size): 2^31 bytes.
 const LONGEST: u64 = 1 << 31;
 
-/// Work for a queue pair.
+/// An operation for a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Write so many bytes into the responder's memory.
+    /// Write this number of bytes into the responder's memory.
     Write(u64),
-    /// Send so many bytes to the responder.
+    /// Send this number of bytes to the responder.
     Send(u64),
-    /// Read so many bytes from the responder's memory.
+    /// Read this number of bytes from the responder's memory.
     Read(u64),
 }
 
 impl Operation {
-    /// Bytes moved.
+    /// Returns the number of bytes that the operation moves.
     pub const fn bytes(self) -> u64 {
         match self {
             Self::Write(bytes) | Self::Send(bytes) | Self::Read(bytes) => bytes,
@@ -34,30 +34,30 @@ impl Default for Operation {
     }
 }
 
-/// How an operation ended.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// Done.
+    /// The operation is done.
     #[default]
     Success,
     /// The transport's retries ran out.
     RetryExceeded,
-    /// Given up because an earlier one failed.
+    /// The operation was given up because an earlier one failed.
     Flushed,
 }
 
-/// The end of an operation.
+/// The completion of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// How many operations were posted before it.
+    /// Number of operations that were posted before this one.
     pub index: u64,
-    /// What was asked for.
+    /// The operation that was posted.
     pub operation: Operation,
-    /// How it ended.
+    /// The outcome of the operation.
     pub status: Status,
-    /// When it was posted.
+    /// The time when the operation was posted.
     pub posted_at: Instant,
-    /// When it ended.
+    /// The time when the operation ended.
     pub completed_at: Instant,
 }
 
@@ -67,16 +67,17 @@ pub(super) struct Posted {
     pub index: u64,
     pub operation: Operation,
     pub posted_at: Instant,
-    /// First position.
+    /// The first position of the operation.
     pub first: u64,
-    /// One past the last position.
+    /// One past the last position of the operation.
     pub end: u64,
-    /// READs posted before it.
+    /// Number of READs posted before this operation.
     pub reads_before: u64,
 }
 
 impl Posted {
-    /// How many packets, hence positions, `bytes` take: an empty message takes one (RDMA-4).
+    /// Returns the number of packets, hence of positions, that `bytes` take: an empty message takes
+    /// one packet (RDMA-4).
     pub(super) fn packets(bytes: u64, mtu: Mtu) -> u64 {
         assert!(bytes <= LONGEST, "a message of {bytes} bytes exceeds 2^31");
         bytes.div_ceil(mtu.bytes()).max(1)
@@ -87,13 +88,14 @@ impl Posted {
         matches!(self.operation, Operation::Read(_))
     }
 
-    /// Bytes of the message before `position`.
+    /// Returns the number of bytes of the message before `position`.
     #[inline]
     pub(super) fn bytes_before(&self, position: u64, mtu: Mtu) -> u64 {
         ((position - self.first) * mtu.bytes()).min(self.operation.bytes())
     }
 
-    /// The packet at `position` of a WRITE or SEND, or the READ request for `run` packets from it on.
+    /// Returns the packet at `position` of a WRITE or SEND, or the READ request for `run` packets
+    /// from `position` on.
     #[inline]
     pub(super) fn packet(&self, position: u64, run: u64, mtu: Mtu, ack_request: bool) -> Packet {
         let bytes = self.bytes_before(position + run, mtu) - self.bytes_before(position, mtu);
@@ -107,7 +109,7 @@ impl Posted {
         Packet::Request(Request { psn, verb, place, ack_request, payload: bytes as u16 })
     }
 
-    /// The completion of this operation.
+    /// Returns the completion of this operation.
     pub(super) const fn completion(&self, completed_at: Instant, status: Status) -> Completion {
         Completion {
             index: self.index,

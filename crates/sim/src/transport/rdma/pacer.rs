@@ -1,12 +1,13 @@
-//! When DCQCN lets the next packet leave.
+//! The times at which DCQCN lets packets leave.
 
 use super::config::Config;
 use super::dcqcn::RateLimiter;
 use lossylink_core::time::Instant;
 
-/// Spaces the packets of one end. A refused packet arms a timer, which the next question disarms.
+/// The pacer of one end's packets. A refused packet arms a timer, which the next question disarms.
 ///
-/// The interface's line is no concern of this end: whoever owns the line asks for a packet when it is free (RDMA-19).
+/// The interface's line is no concern of this end: the owner of the line asks for a packet when the line is free
+/// (RDMA-19).
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     pub(super) limiter: Option<RateLimiter>,
@@ -18,7 +19,7 @@ impl Pacer {
         Self { limiter: config.dcqcn.map(RateLimiter::new), refused_until: Instant::NEVER }
     }
 
-    /// A new round of questions: nothing has been refused.
+    /// Begins a new round of questions, in which no packet has been refused.
     #[inline]
     pub(super) const fn reset(&mut self) {
         self.refused_until = Instant::NEVER;
@@ -35,7 +36,7 @@ impl Pacer {
         may_send
     }
 
-    /// A packet of `ip_bytes` left.
+    /// Notes that a packet of `ip_bytes` left.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, ip_bytes: u32) {
         if let Some(limiter) = &mut self.limiter {
@@ -43,7 +44,7 @@ impl Pacer {
         }
     }
 
-    /// When a packet that was refused may leave; [`Instant::NEVER`] without one.
+    /// Returns when a packet that was refused may leave; [`Instant::NEVER`] if none was refused.
     #[inline]
     pub(super) const fn poll_timeout(&self) -> Instant {
         self.refused_until

@@ -1,6 +1,6 @@
-//! What the two ends exchange: numbers and lengths in place of octets, with exact IP lengths.
+//! The packets that the two ends exchange: numbers and lengths in place of octets, with exact IP lengths.
 //!
-//! Nothing here carries payload: a length is all that a link needs.
+//! No packet carries payload here: a link needs its length only.
 
 use super::psn::{HALF, Psn};
 use crate::net::Payload;
@@ -33,24 +33,24 @@ pub enum Packet {
     ReadRequest(ReadRequest),
     /// A packet of the data that a READ asked for, responder to requester.
     ReadResponse(ReadResponse),
-    /// Every request up to and including `psn` was executed.
+    /// An acknowledgement: every request up to and including `psn` was executed.
     Ack {
         /// The last request acknowledged.
         psn: Psn,
     },
-    /// PSN sequence error: `expected` is missing, all before it was executed.
+    /// A PSN sequence error: `expected` is missing, and all requests before it were executed.
     Nak {
-        /// The number that the responder waits for.
+        /// The sequence number for which the responder waits.
         expected: Psn,
     },
     /// Selective repeat's report of one packet kept out of order.
     SelectiveNak {
-        /// The first missing number; all before it was executed.
+        /// The first missing sequence number; all requests before it were executed.
         expected: Psn,
-        /// The packet that arrived.
+        /// The sequence number of the packet that arrived.
         received: Psn,
     },
-    /// Congestion notification, to whichever end sent the marked packet.
+    /// A congestion notification, to the end that sent the marked packet.
     #[default]
     Cnp,
 }
@@ -58,15 +58,15 @@ pub enum Packet {
 /// One packet of a WRITE or SEND message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Sequence number.
+    /// Sequence number of the packet.
     pub psn: Psn,
-    /// Kind of message.
+    /// Kind of the message.
     pub verb: Verb,
-    /// Place in the message.
+    /// Place of the packet in the message.
     pub place: Place,
     /// Whether the requester asks for an acknowledgement (the AckReq bit).
     pub ack_request: bool,
-    /// Payload, bytes.
+    /// Payload of the packet, bytes.
     pub payload: u16,
 }
 
@@ -75,18 +75,18 @@ pub struct Request {
 pub struct ReadRequest {
     /// Sequence number of the request and of the first response.
     pub psn: Psn,
-    /// How much is asked for, bytes.
+    /// Number of bytes that are asked for.
     pub bytes: u32,
 }
 
 /// One packet of requested data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadResponse {
-    /// Sequence number.
+    /// Sequence number of the packet.
     pub psn: Psn,
-    /// Place in the response.
+    /// Place of the packet in the response.
     pub place: Place,
-    /// Payload, bytes.
+    /// Payload of the packet, bytes.
     pub payload: u16,
 }
 
@@ -99,21 +99,21 @@ pub enum Verb {
     Send,
 }
 
-/// Where in its message a packet stands.
+/// The place of a packet in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The first of several.
+    /// The first of several packets.
     First,
-    /// Neither first nor last.
+    /// A packet that is neither first nor last.
     Middle,
-    /// The last of several.
+    /// The last of several packets.
     Last,
-    /// The only one.
+    /// The only packet of a message.
     Only,
 }
 
 impl Place {
-    /// The place of a packet that starts and ends a message or not.
+    /// Returns the place of a packet that starts a message or not, and ends it or not.
     #[inline]
     pub const fn new(is_first: bool, is_last: bool) -> Self {
         match (is_first, is_last) {
@@ -124,13 +124,13 @@ impl Place {
         }
     }
 
-    /// Whether a message starts here.
+    /// Whether a message starts with the packet.
     #[inline]
     pub const fn is_first(self) -> bool {
         matches!(self, Self::First | Self::Only)
     }
 
-    /// Whether a message ends here.
+    /// Whether a message ends with the packet.
     #[inline]
     pub const fn is_last(self) -> bool {
         matches!(self, Self::Last | Self::Only)
@@ -138,7 +138,7 @@ impl Place {
 }
 
 impl Packet {
-    /// Length of the IP packet in bytes: all headers, padded payload and invariant check (RDMA-1).
+    /// Returns the length of the IP packet in bytes: all headers, padded payload and invariant check (RDMA-1).
     #[inline]
     pub const fn ip_bytes(&self) -> u32 {
         let body = match self {
@@ -165,21 +165,23 @@ impl Packet {
 }
 
 impl Request {
-    /// Whether others like it may stand around it: in the middle of a message, and nobody has to answer.
+    /// Whether the packet stands in the middle of a message and asks for no acknowledgement, so that packets of its kind
+    /// may stand around it.
     pub(super) const fn is_plain(&self) -> bool {
         matches!(self.place, Place::Middle) && !self.ack_request
     }
 }
 
 impl Payload for Packet {
-    /// Turns a packet in the middle of a message into the one so many numbers on.
+    /// Moves the number of a packet in the middle of a message on, by `count` times `step`.
     fn follow(&mut self, count: u32, step: u32) {
         if let Self::Request(request) = self {
             request.psn = request.psn.ahead(count * step);
         }
     }
 
-    /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
+    /// Returns by how much the number of `next` is ahead of this packet's, if both are in the middle of a message and
+    /// differ in nothing else.
     fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
         let distance = next.psn.steps_from(first.psn);
@@ -188,7 +190,7 @@ impl Payload for Packet {
     }
 }
 
-/// A payload with its padding, bytes.
+/// Returns the length of a payload with its padding, bytes.
 const fn padded(payload: u16) -> u32 {
     (payload as u32).next_multiple_of(PAD)
 }

@@ -1,10 +1,10 @@
-//! The 24-bit packet sequence number of the wire, and the endless position that it stands for.
+//! The 24-bit packet sequence number of the wire, and the 64-bit position that it stands for.
 
-/// Bits of a packet sequence number in the base transport header.
+/// Number of bits of a packet sequence number in the base transport header.
 const BITS: u32 = 24;
-/// How many numbers there are.
+/// Number of different sequence numbers.
 const NUMBERS: u64 = 1 << BITS;
-/// Positions further apart than this cannot be told from a wrap (InfiniBand 9.7.1).
+/// The greatest distance at which two positions can be told from a wrap (InfiniBand 9.7.1).
 pub(super) const HALF: u64 = NUMBERS / 2;
 
 /// A packet sequence number as the base transport header carries it.
@@ -16,30 +16,31 @@ pub(super) const HALF: u64 = NUMBERS / 2;
 pub struct Psn(u32);
 
 impl Psn {
-    /// The number of a position.
+    /// Returns the sequence number of a position.
     #[inline]
     pub const fn of(position: u64) -> Self {
         Self((position & (NUMBERS - 1)) as u32)
     }
 
-    /// The 24 bits.
+    /// Returns the 24 bits of the number.
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// The number so many steps on.
+    /// Returns the number that is `steps` steps ahead of this one.
     #[inline]
     pub(super) const fn ahead(self, steps: u32) -> Self {
         Self::of(self.0 as u64 + steps as u64)
     }
 
-    /// How many steps this one is ahead of `other`, less than a whole circle.
+    /// Returns how many steps this number is ahead of `other`, less than a whole circle.
     #[inline]
     pub(super) const fn steps_from(self, other: Self) -> u32 {
         Self::of((self.0 as u64).wrapping_sub(other.0 as u64)).0
     }
 
-    /// The position nearest to `near` that has this number; ahead of it when two are as near.
+    /// Returns the position nearest to `near` that has this number; if two positions are as near,
+    /// the one ahead of `near`.
     #[inline]
     pub const fn near(self, near: u64) -> u64 {
         let ahead = (self.0 as u64).wrapping_sub(near) & (NUMBERS - 1);
@@ -48,7 +49,7 @@ impl Psn {
     }
 }
 
-/// The position at which a connection that starts with `first` counts from.
+/// Returns the position from which a connection counts that starts with `first`.
 pub(super) const fn start(first: u32) -> u64 {
     NUMBERS + (first as u64 & (NUMBERS - 1))
 }

@@ -1,23 +1,23 @@
-//! Selective repeat at the responder: packets that came before their turn.
+//! Selective repeat at the responder: request packets that came before their turn.
 
-/// A request packet, as far as its execution needs it.
+/// The part of a request packet that its execution needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     /// A packet of a WRITE or SEND message.
     Data {
         /// Payload, bytes.
         payload: u16,
-        /// Whether the message ends with it.
+        /// Whether the packet is the last of its message.
         is_last: bool,
     },
     /// A READ request.
     Read {
-        /// How much is asked for, bytes.
+        /// Number of bytes that are asked for.
         bytes: u32,
     },
 }
 
-/// A window of packets kept until those before them have arrived (RDMA-20).
+/// A window of packets that are kept until all packets before them have arrived (RDMA-20).
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     slots: Vec<Option<Body>>,
@@ -25,7 +25,7 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// An empty window of `window` packets, a power of two.
+    /// Returns an empty window of `window` packets, a power of two.
     pub(super) fn new(window: u32) -> Self {
         assert!(window.is_power_of_two(), "a window of {window} packets is not a power of two");
         Self { slots: vec![None; window as usize], kept: 0 }
@@ -36,7 +36,8 @@ impl Reassembly {
         position as usize & (self.slots.len() - 1)
     }
 
-    /// Keeps what arrived at `position`; false if it is there already or beyond the window.
+    /// Keeps the packet that arrived at `position`. Returns false if a packet is there already, or
+    /// if `position` is beyond the window.
     pub(super) fn keep(&mut self, expected: u64, position: u64, body: Body) -> bool {
         let slot = self.slot(position);
         let is_new = position - expected < self.slots.len() as u64 && self.slots[slot].is_none();
@@ -47,7 +48,7 @@ impl Reassembly {
         is_new
     }
 
-    /// Takes out what is kept at `position`.
+    /// Takes out the packet that is kept at `position`.
     #[inline]
     pub(super) fn take(&mut self, position: u64) -> Option<Body> {
         if self.kept == 0 {
@@ -59,7 +60,7 @@ impl Reassembly {
         body
     }
 
-    /// Forgets `start..end`, which a longer READ has covered.
+    /// Forgets the packets in `start..end`, which a longer READ has covered.
     pub(super) fn discard(&mut self, start: u64, end: u64) {
         let mut position = start;
         while self.kept > 0 && position < end {
@@ -68,7 +69,7 @@ impl Reassembly {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all packets.
     pub(super) fn clear(&mut self) {
         self.slots.fill(None);
         self.kept = 0;

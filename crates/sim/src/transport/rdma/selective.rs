@@ -1,4 +1,5 @@
-//! Selective repeat at the requester: what is known to have arrived, and what to send again.
+//! Selective repeat at the requester: the packets that are known to have arrived, and the packets
+//! to send again.
 
 use super::bitmap::Bitmap;
 
@@ -12,9 +13,9 @@ use super::bitmap::Bitmap;
 pub(super) struct Selective {
     /// Requests that the responder holds and responses that arrived.
     pub(super) settled: Bitmap,
-    /// Holes below were sent again.
+    /// Position below which every hole was sent again.
     repair_next: u64,
-    /// Holes from here on may yet be under way.
+    /// Position from which on packets may still be under way.
     repair_end: u64,
 }
 
@@ -23,24 +24,26 @@ impl Selective {
         Self { settled: Bitmap::new(window, start), repair_next: start, repair_end: start }
     }
 
-    /// Something at `end` or beyond arrived: what is missing before it is taken as lost.
+    /// Notes that a packet at `end` or beyond arrived: packets that are missing before `end` count
+    /// as lost.
     pub(super) fn note_evidence(&mut self, end: u64) {
         self.repair_end = self.repair_end.max(end);
     }
 
-    /// All of `start..end` that is missing is to be sent again, whatever was repaired before.
+    /// Lets all missing packets in `start..end` be sent again, whether or not they were sent again
+    /// before.
     pub(super) fn restart(&mut self, start: u64, end: u64) {
         (self.repair_next, self.repair_end) = (start, end);
     }
 
-    /// Moves the window up.
+    /// Moves the window up to `acknowledged`.
     #[inline]
     pub(super) fn advance(&mut self, acknowledged: u64) {
         self.settled.advance(acknowledged);
         self.repair_next = self.repair_next.max(acknowledged);
     }
 
-    /// The first missing position to be sent again.
+    /// Returns the first missing position to be sent again.
     #[inline]
     pub(super) fn next_hole(&self) -> Option<u64> {
         if self.repair_next >= self.repair_end {
@@ -50,17 +53,17 @@ impl Selective {
         (hole < self.repair_end).then_some(hole)
     }
 
-    /// Where the hole at `from` ends, at `end` at the latest.
+    /// Returns where the hole at `from` ends, at `end` at the latest.
     pub(super) fn hole_end(&self, from: u64, end: u64) -> u64 {
         self.settled.next_set(from, end.min(self.repair_end))
     }
 
-    /// Everything before `position` was sent again or needs not be.
+    /// Notes that every hole before `position` was sent again or needs no repair.
     pub(super) fn note_repaired(&mut self, position: u64) {
         self.repair_next = position;
     }
 
-    /// Forgets everything and starts at `start`.
+    /// Forgets all positions and starts at `start`.
     pub(super) fn clear(&mut self, start: u64) {
         self.settled.clear(start);
         self.restart(start, start);

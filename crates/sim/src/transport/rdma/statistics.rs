@@ -1,4 +1,4 @@
-//! What the two ends count.
+//! Counters of the two ends.
 
 /// Counters of one requester since the connection opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct RequesterStatistics {
     pub congestion_notifications: u64,
     /// Bytes that READs brought in, in order.
     pub bytes_read: u64,
-    /// Operations done.
+    /// Operations that ended with success.
     pub completed: u64,
     /// Operations that ended with an error.
     pub failed: u64,
@@ -32,9 +32,9 @@ pub struct RequesterStatistics {
 pub struct ResponderStatistics {
     /// Request packets that arrived.
     pub packets_received: u64,
-    /// Those that had been executed before.
+    /// Request packets that had been executed before.
     pub duplicates: u64,
-    /// Those that came before their turn: dropped by go-back-N, kept by selective repeat.
+    /// Request packets that came before their turn: dropped by go-back-N, kept by selective repeat.
     pub out_of_order: u64,
     /// Acknowledgements sent.
     pub acks_sent: u64,

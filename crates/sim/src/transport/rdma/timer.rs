@@ -16,13 +16,13 @@ impl AckTimer {
         Self { timeout, deadline: Instant::NEVER, asked_end: 0 }
     }
 
-    /// When it fires.
+    /// Returns when the timer fires.
     #[inline]
     pub(super) const fn poll_timeout(&self) -> Instant {
         self.deadline
     }
 
-    /// A packet that asks for an answer and ends before `end` left.
+    /// Notes that a packet that asks for an answer and ends before `end` left.
     #[inline]
     pub(super) fn note_asked(&mut self, now: Instant, end: u64) {
         self.asked_end = self.asked_end.max(end);
@@ -31,14 +31,16 @@ impl AckTimer {
         }
     }
 
-    /// Everything before `acknowledged` was answered: starts anew if something still is not.
+    /// Notes that all packets before `acknowledged` were answered. Starts the timer anew if a later
+    /// packet waits for an answer, else stops it.
     #[inline]
     pub(super) fn note_progress(&mut self, now: Instant, acknowledged: u64) {
         let is_waiting = self.asked_end > acknowledged;
         self.deadline = if is_waiting { now + self.timeout } else { Instant::NEVER };
     }
 
-    /// Packets will be sent again: the next one that asks starts the timer.
+    /// Stops the timer before packets are sent again. The next packet that asks for an answer
+    /// starts it.
     pub(super) const fn rewind(&mut self) {
         self.deadline = Instant::NEVER;
         self.asked_end = 0;

@@ -1,4 +1,4 @@
-//! What the requester sends next: repairs first, then whatever is in line.
+//! The order in which the requester sends: packets to repeat first, then the packets in line.
 
 use super::operation::Posted;
 use super::packet::Packet;
@@ -11,19 +11,19 @@ use lossylink_core::time::Instant;
 struct Span {
     start: u64,
     end: u64,
-    /// Place of the operation among those in progress.
+    /// Place of the operation among the operations in progress.
     operation: usize,
     is_repair: bool,
 }
 
 impl Requester {
-    /// The next packet for a line that is free, if there is one and it may leave at this instant.
+    /// Returns the next packet for a line that is free, if there is one and it may leave at this instant.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         self.poll_at_line(now, true).packet()
     }
 
-    /// The next packet at an interface whose line is free for this end, or is not. Requests wait for the line; a congestion
-    /// notification does not. (RDMA-19)
+    /// Returns the next packet at an interface whose line is free for this end, or is not. Requests wait for the line; a
+    /// congestion notification does not. (RDMA-19)
     #[inline]
     pub fn poll_at_line(&mut self, now: Instant, is_free: bool) -> Departure<Packet> {
         self.pacer.reset();
@@ -38,12 +38,12 @@ impl Requester {
         }
     }
 
-    /// Forms the packet of a span and keeps the books.
+    /// Forms the packet of a span and updates cursor, counters, timer and pacer.
     #[inline]
     fn send(&mut self, now: Instant, span: Span) -> Packet {
         let operation = self.operations.get(span.operation).expect("a span belongs to an operation");
         let (is_last, is_read) = (span.end == operation.end, operation.is_read());
-        // RDMA-5: the end of a message, every so-manieth packet, and everything sent as a repair.
+        // RDMA-5: the end of a message, every `ack_interval`-th packet, and every repaired packet.
         let ack_request =
             is_last || is_read || span.is_repair || span.end.is_multiple_of(self.config.ack_interval());
         let packet = operation.packet(span.start, span.end - span.start, self.config.mtu, ack_request);
@@ -63,7 +63,7 @@ impl Requester {
         packet
     }
 
-    /// The next packet in line, if the window has room for it.
+    /// Returns the next packet in line, if the window has room for it.
     #[inline]
     fn next_in_line(&self) -> Option<Span> {
         let start = self.cursor.position;
@@ -74,8 +74,8 @@ impl Requester {
         fits.then_some(Span { start, end, operation: self.cursor.operation, is_repair: false })
     }
 
-    /// How many responses to ask for at the cursor: all that are left, or what the window holds if
-    /// that is worth a request (RDMA-17).
+    /// Returns how many responses to ask for at the cursor: all that are left, or the number that the window holds if that
+    /// is worth a request (RDMA-17).
     fn read_run(&self, operation: &Posted) -> Option<u64> {
         let window = self.config.window();
         let left = operation.end - self.cursor.position;
@@ -84,7 +84,7 @@ impl Requester {
         (self.may_read(operation) && is_worth_it).then_some(left.min(room))
     }
 
-    /// The next thing that selective repeat sends again (RDMA-22, RDMA-23).
+    /// Returns the next packet that selective repeat sends again (RDMA-22, RDMA-23).
     #[inline]
     fn next_hole(&mut self) -> Option<Span> {
         loop {
@@ -97,13 +97,13 @@ impl Requester {
             if start >= self.confirmed {
                 return Some(Span { start, end: start + 1, operation: place, is_repair: true });
             }
-            // Executed, though an older READ keeps the window from moving past it.
+            // The requests of the hole were executed, though an older READ keeps the window from moving past them.
             let end = self.confirmed.min(operation.end);
             self.selective.as_mut()?.note_repaired(end);
         }
     }
 
-    /// The operation in progress that contains `position`, and its place.
+    /// Returns the operation in progress that contains `position`, and its place.
     pub(super) fn operation_at(&self, position: u64) -> Option<(usize, Posted)> {
         (0..self.operations.len())
             .filter_map(|place| Some((place, *self.operations.get(place)?)))

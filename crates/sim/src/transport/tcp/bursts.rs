@@ -1,20 +1,21 @@
-//! Segmentation offload: how many segments leave as one packet, and when they wait for more
-//! (Linux `tcp_tso_autosize` and `tcp_tso_should_defer`).
+//! Segmentation offload: the number of segments that leave as one packet, and the time for which
+//! segments wait for more (Linux `tcp_tso_autosize` and `tcp_tso_should_defer`).
 
 use super::config::Config;
 
-/// A burst is about a millisecond's worth of the pacing rate: its 2^10th part (Linux
-/// `sk_pacing_shift`).
+/// The shift from the pacing rate to the size of a burst, which is about a millisecond's worth of that
+/// rate: its 2^10th part (Linux `sk_pacing_shift`).
 const RATE_SHIFT: u32 = 10;
-/// Least burst while there is enough to send (Linux `tcp_min_tso_segs`), segments.
+/// The least burst while there is enough data to send (Linux `tcp_min_tso_segs`), segments.
 const LEAST_BURST: u64 = 2;
-/// Largest burst of one offloaded packet, bytes.
+/// The largest burst of one offloaded packet, bytes.
 const MOST_BYTES: u64 = 65_535 - 320;
-/// Short round trips allow larger bursts: halved for every 2^9 us (Linux `tcp_tso_rtt_log`).
+/// The shift from the least round trip to halvings of the extra burst that short round trips allow: one
+/// for every 2^9 us (Linux `tcp_tso_rtt_log`).
 const ROUND_TRIP_SHIFT: u64 = 9;
-/// Segments wait for more only this soon after others left, microseconds.
+/// The longest time after the last data for which segments wait for more, microseconds.
 const RECENT_US: u64 = 1_000;
-/// No waiting when this part of the window may leave (Linux `tcp_tso_win_divisor`).
+/// The part of the window from which on segments leave without waiting (Linux `tcp_tso_win_divisor`).
 const WINDOW_PART: u32 = 3;
 
 /// The bursts of one sender.
@@ -24,9 +25,9 @@ pub(super) struct Bursts {
     most: u32,
     /// Payload of a full segment, bytes.
     payload: u32,
-    /// When data last left, microseconds.
+    /// The time when data last left, microseconds.
     last_sent_us: u64,
-    /// Whether segments wait for company to fill a burst.
+    /// Whether segments wait for more segments to fill a burst.
     are_waiting: bool,
 }
 
@@ -45,13 +46,13 @@ impl Bursts {
         self.most > 1
     }
 
-    /// Data leaves.
+    /// Notes that data leaves.
     pub(super) fn note_sent(&mut self, now_us: u64) {
         self.last_sent_us = now_us;
     }
 
-    /// Most segments of one packet at a pacing rate of `rate` bytes per second on a path whose least
-    /// round trip is `least_us`. (TCP-59)
+    /// Returns the most segments of one packet at a pacing rate of `rate` bytes per second, on a path
+    /// whose least round trip is `least_us`. (TCP-59)
     pub(super) fn limit(&self, rate: u64, least_us: u64) -> u32 {
         let halvings = least_us >> ROUND_TRIP_SHIFT;
         let near = if halvings < 32 { (MOST_BYTES + 1) >> halvings } else { 0 };
@@ -60,31 +61,32 @@ impl Bursts {
         (segments as u32).min(self.most)
     }
 
-    /// Segments from `first` on of one packet when `quota` and `sendable` may leave of a `window`.
-    /// (TCP-20)
+    /// Returns the number of segments from `first` on in one packet, when `quota` and `sendable` may
+    /// leave of a `window`. (TCP-20)
     pub(super) fn size(&self, quota: u32, limit: u32, window: u32, sendable: u64, first: u64) -> u32 {
         let count = u64::from(quota.min((window / 2).max(1)).min(limit));
         count.min(sendable).min(self.left_in_buffer(first)) as u32
     }
 
-    /// Segments from `first` to the end of the buffer that the application filled. (TCP-59)
+    /// Returns the number of segments from `first` to the end of the buffer that the application
+    /// filled. (TCP-59)
     ///
-    /// The kernel queues full buffers of the largest burst; what a smaller burst leaves of one is
-    /// not merged with the next.
+    /// The kernel queues full buffers of the largest burst. The part of a buffer that a smaller burst
+    /// leaves is not merged with the next buffer.
     fn left_in_buffer(&self, first: u64) -> u64 {
         let buffer = (MOST_BYTES / u64::from(self.payload)).max(1);
         buffer - first % buffer
     }
 
-    /// Whether `quota` segments wait for an acknowledgement that is near and lets more leave with them.
-    /// (TCP-60)
+    /// Whether `quota` segments wait for an acknowledgement that is near, and lets more segments leave
+    /// with them. (TCP-60)
     pub(super) fn wait_for_more(&mut self, quota: u32, limit: u32, window: u32, now_us: u64) -> bool {
         self.are_waiting =
             quota < limit && now_us - self.last_sent_us <= RECENT_US && quota < window / WINDOW_PART;
         self.are_waiting
     }
 
-    /// Whether segments wait since this was last asked.
+    /// Whether segments have waited since the last call.
     pub(super) fn take_waiting(&mut self) -> bool {
         std::mem::take(&mut self.are_waiting)
     }

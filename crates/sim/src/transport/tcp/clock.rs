@@ -3,8 +3,8 @@
 //! A timer of n jiffies fires at a tick, after n to n + 1 jiffies; beyond 63 jiffies the wheel is
 //! coarser: 8 jiffies up to 503, 64 up to 4031, and so on (Linux `kernel/time/timer.c`).
 //!
-//! On a host of several cores one of them counts the jiffies, and all tick at the same instant. A core that looks before
-//! the jiffy is counted finds nothing due (Linux `run_local_timers`): it has missed the tick.
+//! On a host of several cores one of the cores counts the jiffies, and all cores tick at the same instant. A core that
+//! looks before the jiffy is counted finds no timer due (Linux `run_local_timers`): it has missed the tick.
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -18,11 +18,11 @@ use lossylink_core::time::{Duration, Instant};
 const PS_PER_US: u64 = 1_000_000;
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
-/// Buckets of a wheel level, less one: the first level holds timers shorter than this, jiffies.
+/// Buckets of a wheel level, less one: timers shorter than this are in the first level, jiffies.
 const LEVEL_SPAN: u64 = 63;
-/// Each level is 2^3 times coarser than the one below.
+/// Shift from one level of the wheel to the next, which is 2^3 times coarser.
 const LEVEL_SHIFT: u32 = 3;
-/// Levels of the wheel.
+/// Number of levels of the wheel.
 const LEVELS: u32 = 9;
 
 /// The clocks of one host, refreshed at every event as the kernel does per packet.
@@ -31,25 +31,25 @@ pub(super) struct Clock {
     tick_ps: u64,
     tick_us: u64,
     hertz: u64,
-    /// When the first tick comes.
+    /// The time of the first tick, picoseconds.
     phase_ps: u64,
-    /// Jiffies counted before the start: they place the wheel's coarse slots.
+    /// Jiffies counted before the start, which place the wheel's coarse slots.
     first_jiffy: u64,
     missed_ticks: Probability,
     now: Instant,
     micros: u64,
     jiffy: u64,
-    /// When the current jiffy ends: saves a division per event.
+    /// The end of the current jiffy, kept to save a division per event.
     jiffy_end_ps: u64,
 }
 
 impl Clock {
-    /// The clock of a host, one of whose ticks comes at `phase`; whole ticks in it shift the coarse slots.
+    /// Returns the clock of a host, one of whose ticks comes at `phase`. Whole ticks in `phase` shift the coarse slots.
     pub(super) fn of(config: &Config, phase: Duration) -> Self {
         Self { missed_ticks: config.missed_ticks, ..Self::new(config.tick, phase) }
     }
 
-    /// A clock that misses no tick.
+    /// Returns a clock that misses no tick.
     pub(super) fn new(tick: Duration, phase: Duration) -> Self {
         let tick_ps = tick.as_ps();
         assert!(tick_ps >= PS_PER_US, "a jiffy is at least a microsecond");
@@ -69,7 +69,7 @@ impl Clock {
         }
     }
 
-    /// Takes note of the time.
+    /// Sets the clock to `now`.
     pub(super) fn refresh(&mut self, now: Instant) {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
@@ -81,60 +81,60 @@ impl Clock {
         }
     }
 
-    /// Whole microseconds from the start to `at`.
+    /// Returns whole microseconds from the start to `at`.
     #[inline]
     pub(super) const fn micros_at(at: Instant) -> u64 {
         at.as_ps() / PS_PER_US
     }
 
-    /// The time of the last refresh.
+    /// Returns the time of the last refresh.
     pub(super) const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Whole microseconds since the start: the resolution of segment stamps and round-trip times.
+    /// Returns whole microseconds since the start: the resolution of segment stamps and round-trip times.
     pub(super) const fn micros(&self) -> u64 {
         self.micros
     }
 
-    /// Milliseconds since the start: the resolution of the timestamps option. Never zero, which
-    /// stands for an absent stamp.
+    /// Returns milliseconds since the start: the resolution of the timestamps option. Never returns zero, which stands
+    /// for an absent stamp.
     pub(super) const fn millis(&self) -> u32 {
         (self.micros / 1000) as u32 + 1
     }
 
-    /// Ticks so far.
+    /// Returns the number of ticks so far.
     pub(super) const fn jiffies(&self) -> u64 {
         self.jiffy
     }
 
-    /// Ticks in a second.
+    /// Returns the number of ticks in a second.
     pub(super) const fn hertz(&self) -> u64 {
         self.hertz
     }
 
-    /// A span of microseconds in jiffies, rounded up.
+    /// Returns a span of microseconds in jiffies, rounded up.
     pub(super) const fn jiffies_in_micros(&self, micros: u64) -> u64 {
         micros.div_ceil(self.tick_us)
     }
 
-    /// A span in jiffies, rounded up.
+    /// Returns a span in jiffies, rounded up.
     pub(super) const fn jiffies_in(&self, span: Duration) -> u64 {
         span.as_ps().div_ceil(self.tick_ps)
     }
 
-    /// A span of jiffies in microseconds.
+    /// Returns a span of jiffies in microseconds.
     pub(super) const fn micros_in_jiffies(&self, jiffies: u64) -> u64 {
         jiffies * self.tick_us
     }
 
-    /// When a timer armed now for `length` jiffies fires. (TCP-4)
+    /// Returns when a timer fires that is armed now for `length` jiffies. (TCP-4)
     pub(super) fn fires_after(&self, length: u64) -> Instant {
         self.fires_at(self.jiffy + length)
     }
 
-    /// When a timer armed now for the tick `expires` fires: never before it, at most one slot later, and at the next tick
-    /// if that one is missed.
+    /// Returns when a timer fires that is armed now for the tick `expires`: never before that tick, at most one slot
+    /// later, and at the next tick if its tick is missed.
     pub(super) fn fires_at(&self, expires: u64) -> Instant {
         let length = expires.saturating_sub(self.jiffy);
         let shift = if length < LEVEL_SPAN { 0 } else { level_of(length) * LEVEL_SHIFT };
@@ -143,13 +143,14 @@ impl Clock {
         Instant::from_ps((seen_at - 1 - self.first_jiffy) * self.tick_ps + self.phase_ps)
     }
 
-    /// Whether the timers of the tick that counts jiffy `number` find it not counted yet. The next tick finds it counted.
+    /// Whether the timers of the tick that counts jiffy `number` find this jiffy not counted yet. At the next tick it is
+    /// counted.
     fn misses(&self, number: u64) -> bool {
         !self.missed_ticks.is_never() && self.missed_ticks.draw(&mut at_index(self.phase_ps, number))
     }
 }
 
-/// The wheel level that holds timers of `length` jiffies.
+/// Returns the wheel level that holds timers of `length` jiffies.
 fn level_of(length: u64) -> u32 {
     let fits = |level: &u32| length < LEVEL_SPAN << (LEVEL_SHIFT * level);
     (0..LEVELS - 1).find(fits).unwrap_or(LEVELS - 1)
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(fires_us(0.0, 299, 300, 2), 2_300);
         assert_eq!(fires_us(1.0, 299, 300, 2), 3_300, "one tick later and no more");
         assert_eq!(fires_us(1.0, 0, 0, 63), fires_us(0.0, 0, 0, 63) + 1_000, "in a coarse slot, too");
-        // Whether a tick is missed does not depend on who asks, and when.
+        // Whether a tick is missed does not depend on the timer, or on when it was armed.
         assert_eq!(fires_us(0.5, 299, 300, 2), fires_us(0.5, 150, 300, 2));
         let late = (0..10_000).filter(|&phase_us| fires_us(0.25, 0, phase_us, 2) > 2_000 + phase_us % 1_000);
         let late = late.count() as f64;

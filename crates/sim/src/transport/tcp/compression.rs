@@ -5,28 +5,28 @@ use super::clock::Clock;
 use super::timers::ReceiverTimer;
 use lossylink_core::time::{Duration, Instant};
 
-/// Duplicate acknowledgements that always leave: they trigger fast retransmit.
+/// Number of duplicate acknowledgements that always leave, and trigger fast retransmit.
 const FIRST_DUPLICATES: u32 = 3;
-/// Most segments that one acknowledgement sums up (Linux `tcp_comp_sack_nr`).
+/// The most segments that one acknowledgement sums up (Linux `tcp_comp_sack_nr`).
 const MOST_SUMMED: u32 = 44;
-/// Longest wait (Linux `tcp_comp_sack_delay_ns`).
+/// The longest wait of an acknowledgement (Linux `tcp_comp_sack_delay_ns`).
 const LONGEST_WAIT: Duration = Duration::from_ms(1);
-/// By how much the high-resolution timer may be late, and is (Linux `tcp_comp_sack_slack_ns`).
+/// The time by which the high-resolution timer may be late, and is late (Linux `tcp_comp_sack_slack_ns`).
 const TIMER_SLACK: Duration = Duration::from_us(100);
-/// The wait is this part of a round-trip time.
+/// The part of a round-trip time for which an acknowledgement waits: one over this number.
 const ROUND_TRIP_PART: u64 = 20;
 /// Receive window of a new connection, which the first round-trip estimate spans, bytes: the most
 /// that a SYN can announce unscaled.
 const FIRST_WINDOW: u64 = 65_535;
 
-/// Thinning state of one receiver.
+/// The thinning state of one receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Compression {
-    /// Segments summed up since the last acknowledgement.
+    /// Number of segments summed up since the last acknowledgement.
     summed: u32,
-    /// Duplicates sent for the segment that is missing.
+    /// Number of duplicate acknowledgements sent for the missing segment.
     duplicates: u32,
-    /// The segment that is missing.
+    /// The missing segment.
     missing: u64,
     timer: Option<Instant>,
     estimate: ReceiverRoundTrip,
@@ -36,13 +36,13 @@ pub(super) struct Compression {
 #[derive(Clone, Copy, Debug, Default)]
 struct ReceiverRoundTrip {
     began_us: u64,
-    /// The segment that ends the measurement; zero before the first.
+    /// The segment that ends the measurement; zero before the first measurement.
     ends: u64,
     least_us: Option<u64>,
 }
 
 impl Compression {
-    /// Data arrived in order up to `next`, in segments of `payload` bytes, of which a window holds
+    /// Notes that data arrived in order up to `next`, in segments of `payload` bytes, of which a window holds
     /// `window`.
     pub(super) fn note_in_order(&mut self, next: u64, payload: u32, window: u64, clock: &Clock) {
         let estimate = &mut self.estimate;
@@ -60,14 +60,15 @@ impl Compression {
         estimate.ends = next + span;
     }
 
-    /// How many segments may arrive in order from `next` on that [`Compression::note_in_order`] takes no note of.
+    /// Returns how many segments may arrive in order from `next` on before [`Compression::note_in_order`] changes
+    /// the estimate.
     #[cfg(feature = "fast")]
     pub(super) const fn steady_before(&self, next: u64) -> u64 {
         self.estimate.ends.saturating_sub(next + 1)
     }
 
-    /// An out-of-order segment arrived while `next` is missing: whether its acknowledgement leaves
-    /// at once. (TCP-56)
+    /// Takes an out-of-order segment that arrived while `next` is missing. Returns whether its acknowledgement
+    /// leaves at once. (TCP-56)
     pub(super) fn lets_pass(&mut self, next: u64, smoothed_us: u64, clock: &Clock) -> bool {
         if self.summed >= MOST_SUMMED {
             return true;
@@ -93,23 +94,23 @@ impl Compression {
         (Duration::from_us(round_trip_us) / ROUND_TRIP_PART).min(LONGEST_WAIT)
     }
 
-    /// Whether segments are summed up that no acknowledgement told of.
+    /// Whether segments are summed up that no acknowledgement has reported yet.
     pub(super) const fn is_holding(&self) -> bool {
         self.summed > 0
     }
 
-    /// An acknowledgement left: it told of everything.
+    /// Notes that an acknowledgement left, which reported all segments.
     pub(super) fn acknowledged(&mut self) {
         self.summed = 0;
         self.timer = None;
     }
 
-    /// When the timer fires; [`Instant::NEVER`] if it is not armed.
+    /// Returns when the timer fires; [`Instant::NEVER`] if it is not armed.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.timer.unwrap_or(Instant::NEVER)
     }
 
-    /// The timer, if armed.
+    /// Returns the timer, if it is armed.
     pub(super) fn timer(&self) -> Option<ReceiverTimer> {
         self.timer.map(ReceiverTimer::CompressedAck)
     }

@@ -6,7 +6,7 @@ use lossylink_core::probability::Probability;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
-/// Least maximum segment size that a host accepts (Linux `TCP_MIN_MSS`), bytes.
+/// The least maximum segment size that a host accepts (Linux `TCP_MIN_MSS`), bytes.
 const LEAST_PAYLOAD: u32 = 48;
 
 /// Settings that both hosts of a connection share.
@@ -14,12 +14,12 @@ const LEAST_PAYLOAD: u32 = 48;
 pub struct Config {
     /// Maximum segment size announced in the handshake, bytes.
     pub mss_bytes: u32,
-    /// Largest IP packet of the path, bytes; caps the segments at `mtu_bytes - 40`.
+    /// The largest IP packet of the path, bytes; caps the segments at `mtu_bytes - 40`.
     pub mtu_bytes: u32,
     /// RFC 7323 timestamps: 12 bytes of every segment, always at the cost of its payload, because
     /// the announced maximum counts options in (Linux; RFC 6691 section 3).
     pub timestamps: bool,
-    /// Who decides how much is in flight.
+    /// The congestion control, which decides how many segments are in flight.
     pub congestion_control: CongestionControl,
     /// Congestion window after the handshake, segments (RFC 6928).
     pub initial_window: u32,
@@ -27,21 +27,21 @@ pub struct Config {
     pub rto_min: Duration,
     /// Timer tick: one jiffy, 1/HZ.
     pub tick: Duration,
-    /// Which share of the ticks a host misses: their timers fire one tick later. None on a host of one core.
+    /// The share of the ticks that a host misses: timers of a missed tick fire one tick later. Zero on a host of one core.
     pub missed_ticks: Probability,
-    /// An acknowledgement for every so many full segments (RFC 9293 section 3.8.6.3).
+    /// Number of full segments that one acknowledgement may cover (RFC 9293 section 3.8.6.3).
     pub delayed_ack_segments: u32,
-    /// Segments acknowledged one by one at the start of a connection (Linux `TCP_MAX_QUICKACKS`).
+    /// Number of segments acknowledged one by one at the start of a connection (Linux `TCP_MAX_QUICKACKS`).
     pub quick_acks: u32,
-    /// Least time that an acknowledgement waits for a second segment (Linux `TCP_DELACK_MIN`).
+    /// The least time that an acknowledgement waits for a second segment (Linux `TCP_DELACK_MIN`).
     pub delayed_ack_min: Duration,
     /// Whether duplicate acknowledgements beyond the third are thinned (Linux `tcp_comp_sack_*`).
     pub sack_compression: bool,
     /// Whether the connection negotiates ECN; DCTCP always does.
     pub ecn: bool,
-    /// Most segments that leave as one burst (segmentation offload); 1 = off.
+    /// The most segments that leave as one burst (segmentation offload); 1 = off.
     pub max_burst_segments: u32,
-    /// Payload that the host's stack hands down at most, if that is ever felt.
+    /// The greatest rate at which the host's stack hands payload down; `None` if the stack is never the limit.
     pub stack_rate: Option<BitRate>,
     /// Receive window, bytes: half of Linux's default largest receive buffer of 6 MiB.
     pub receive_window_bytes: u64,
@@ -71,7 +71,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Payload of a full segment, bytes: the announced maximum or what the path carries, less the
+    /// Returns the payload of a full segment, bytes: the announced maximum or the payload that fits the path, less the
     /// timestamps option.
     pub fn payload_bytes(&self) -> u32 {
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
@@ -83,13 +83,13 @@ impl Config {
         self.ecn || self.congestion_control.counts_marks()
     }
 
-    /// How long a flow of `flow_bytes` may take so that its ends send the same, and as long after what they are handed,
-    /// whenever that is. They are handed in order and at once all that was sent, and nothing is lost or marked. `None` if it
-    /// depends on when.
+    /// Returns the longest time of a flow of `flow_bytes` in which its ends send equal packets, equally long after the
+    /// packets that they are handed, whenever these come. The packets of a turn are handed on in order and at once, and none
+    /// is lost or marked. Returns `None` if the times of packets change the packets that the ends send.
     ///
-    /// Within a tick no timer fires and no window decays, because each lasts a tick at the least. What the windows allow
-    /// beyond the initial one may depend on measured round trips. So what comes after the first acknowledgement must fit
-    /// the initial one.
+    /// Within a tick no timer fires and no window decays, because each lasts a tick at the least. Growth of the window
+    /// beyond the initial one may depend on measured round trips. So the segments behind the first acknowledgement must fit
+    /// the initial window.
     #[cfg(feature = "fast")]
     pub(crate) fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
         let segments = flow_bytes.div_ceil(u64::from(self.payload_bytes()));
@@ -101,7 +101,7 @@ impl Config {
         (fits && !is_measured).then_some(self.tick)
     }
 
-    /// Receive window in full segments.
+    /// Returns the receive window in full segments.
     pub(super) fn receive_window_segments(&self) -> u64 {
         (self.receive_window_bytes / u64::from(self.payload_bytes())).max(2)
     }

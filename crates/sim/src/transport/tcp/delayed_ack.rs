@@ -1,5 +1,5 @@
-//! When the receiver acknowledges: at once, with the second segment, or when a timer fires
-//! (Linux `__tcp_ack_snd_check` and `tcp_event_data_recv`).
+//! The times at which the receiver acknowledges: at once, with the second segment, or when a timer
+//! fires (Linux `__tcp_ack_snd_check` and `tcp_event_data_recv`).
 
 use super::clock::Clock;
 use super::config::Config;
@@ -12,27 +12,28 @@ const DEFAULT_SEGMENT: u32 = 536;
 /// The delayed-acknowledgement engine of one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DelayedAck {
-    /// Timeout, jiffies; zero before the first data.
+    /// The timeout, jiffies; zero before the first data.
     timeout: u64,
-    /// Least timeout, jiffies.
+    /// The least timeout, jiffies.
     least_timeout: u64,
-    /// Greatest timeout (Linux `TCP_DELACK_MAX`, 200 ms), jiffies.
+    /// The greatest timeout (Linux `TCP_DELACK_MAX`, 200 ms), jiffies.
     greatest_timeout: u64,
-    /// Segments still to be acknowledged one by one.
+    /// Number of segments still to be acknowledged one by one.
     quick: u32,
-    /// When data last arrived, jiffies.
+    /// The time when data last arrived, jiffies.
     last_data: u64,
-    /// Payload of a full segment as far as it is known, bytes.
+    /// The payload of a full segment as far as it is known, bytes.
     full_segment: u32,
-    /// Full segments that one acknowledgement may cover.
+    /// Number of full segments that one acknowledgement may cover.
     segments: u32,
     quick_acks: u32,
     receive_window: u64,
-    /// Bytes that arrived in order since the last acknowledgement.
+    /// Number of bytes that arrived in order since the last acknowledgement.
     pending_bytes: u64,
-    /// The next check acknowledges whatever arrived.
+    /// Whether the next check acknowledges all segments that arrived.
     now: bool,
-    /// A short segment arrived: the reader, having emptied the queue, acknowledges at once.
+    /// Whether a short segment arrived: the reader, having emptied the queue, acknowledges it at
+    /// once.
     pushed: bool,
     /// The tick for which the timer is armed, and when the wheel fires it.
     armed: Option<(u64, Instant)>,
@@ -57,8 +58,8 @@ impl DelayedAck {
         }
     }
 
-    /// Data arrived; its segments are of `payload` bytes. `rto` bounds what counts as an idle gap.
-    /// (TCP-52)
+    /// Notes that data arrived, in segments of `payload` bytes. A gap longer than `rto` counts as
+    /// idle. (TCP-52)
     pub(super) fn note_data(&mut self, payload: u32, rto: u64, clock: &Clock) {
         self.measure_segment(payload);
         let jiffies = clock.jiffies();
@@ -71,13 +72,15 @@ impl DelayedAck {
         } else if gap < self.timeout {
             self.timeout = (self.timeout / 2 + gap).min(rto);
         } else if gap > rto {
-            // The sender was silent for long and starts over: help its window.
+            // The sender was idle for longer than `rto` and starts over: quick acknowledgements
+            // help its window.
             self.go_quick(self.quick_acks);
         }
         self.last_data = jiffies;
     }
 
-    /// The largest segment seen is a full one; a shorter one ends what the application sent.
+    /// Takes the largest segment seen as a full one. A shorter segment ends the data that the
+    /// application sent.
     fn measure_segment(&mut self, payload: u32) {
         if payload >= self.full_segment {
             self.full_segment = payload;
@@ -86,7 +89,7 @@ impl DelayedAck {
         }
     }
 
-    /// `bytes` more arrived in order.
+    /// Notes that `bytes` more bytes arrived in order.
     pub(super) fn note_in_order(&mut self, bytes: u64) {
         self.pending_bytes += bytes;
     }
@@ -98,23 +101,23 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-53)
+    /// Acknowledges one by one after an unusual segment, and forgets a stretched timeout. (TCP-53)
     pub(super) fn enter_quick_mode(&mut self, most: u32) {
         self.go_quick(most);
         self.timeout = self.least_timeout;
     }
 
-    /// The greatest number of quick acknowledgements in a row.
+    /// Returns the greatest number of quick acknowledgements in a row.
     pub(super) const fn most_quick(&self) -> u32 {
         self.quick_acks
     }
 
-    /// Whatever arrived is acknowledged at the next check.
+    /// Lets the next check acknowledge all segments that arrived.
     pub(super) const fn hurry(&mut self) {
         self.now = true;
     }
 
-    /// Whether what arrived must be acknowledged at once. (TCP-54)
+    /// Whether the segments that arrived must be acknowledged at once. (TCP-54)
     pub(super) fn is_due(&self) -> bool {
         self.now || self.quick > 0 || self.pending_bytes > u64::from((self.segments - 1) * self.full_segment)
     }
@@ -124,7 +127,7 @@ impl DelayedAck {
         self.pushed
     }
 
-    /// Arms the timer, or says that it is about to fire anyway. (TCP-55)
+    /// Arms the timer. Returns false if the timer is about to fire anyway. (TCP-55)
     pub(super) fn delay(&mut self, smoothed_us: u64, clock: &Clock) -> bool {
         let mut wait = self.timeout;
         if wait > self.least_timeout {
@@ -145,12 +148,12 @@ impl DelayedAck {
         true
     }
 
-    /// The timer, if armed.
+    /// Returns the timer, if it is armed.
     pub(super) fn timer(&self) -> Option<ReceiverTimer> {
         self.armed.map(|(_, at)| ReceiverTimer::DelayedAck(at))
     }
 
-    /// When the timer fires; [`Instant::NEVER`] if it is not armed.
+    /// Returns when the timer fires; [`Instant::NEVER`] if it is not armed.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.armed.map_or(Instant::NEVER, |(_, at)| at)
     }
@@ -160,12 +163,12 @@ impl DelayedAck {
         self.armed.is_some()
     }
 
-    /// The timer fired: no second segment came, wait longer next time.
+    /// Doubles the timeout after the timer fired without a second segment, up to `rto`.
     pub(super) fn miss(&mut self, rto: u64) {
         self.timeout = (2 * self.timeout).min(rto);
     }
 
-    /// An acknowledgement left.
+    /// Notes that an acknowledgement left.
     pub(super) fn acknowledged(&mut self) {
         self.pending_bytes = 0;
         self.now = false;

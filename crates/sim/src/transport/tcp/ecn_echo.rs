@@ -1,27 +1,28 @@
-//! How congestion marks travel back: latched until the sender reduces (RFC 3168), or exactly, run
-//! by run (DCTCP, RFC 8257 section 3.2).
+//! The echo of congestion marks: latched until the sender reduces (RFC 3168), or exact, run by run
+//! (DCTCP, RFC 8257 section 3.2).
 
 use super::config::Config;
 
-/// What a data packet's mark asks of the receiver.
+/// The reaction of the receiver to the mark of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
-    /// Nothing.
+    /// No reaction.
     None,
-    /// Acknowledge the next two segments at once: the sender's window may be tiny.
+    /// The next two segments are acknowledged at once: the sender's window may be tiny.
     Quick,
-    /// The mark changed: acknowledge at once, and what was delayed before with the old mark.
+    /// The mark changed: the segment is acknowledged at once, and delayed acknowledgements leave
+    /// before with the old mark.
     Changed,
 }
 
-/// How a connection echoes marks.
+/// The style of a connection's echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// ECN was not negotiated.
+    /// No echo: ECN was not negotiated.
     Off,
-    /// Until the sender reduces (RFC 3168).
+    /// An echo that lasts until the sender reduces (RFC 3168).
     Latched,
-    /// Each change of the mark (RFC 8257).
+    /// An echo of each change of the mark (RFC 8257).
     Exact,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct EcnEcho {
 }
 
 impl EcnEcho {
-    /// The echo that a connection negotiates.
+    /// Returns the echo that a connection negotiates.
     pub(super) fn new(config: &Config) -> Self {
         let latched = if config.ecn { Style::Latched } else { Style::Off };
         let style = if config.congestion_control.counts_marks() { Style::Exact } else { latched };
@@ -60,7 +61,7 @@ impl EcnEcho {
         self.echoing
     }
 
-    /// Data arrived, `marked` or not. (TCP-50, DCTCP-4)
+    /// Takes data that arrived, `marked` or not. Returns the reaction to its mark. (TCP-50, DCTCP-4)
     pub(super) fn note_data(&mut self, capable: bool, marked: bool) -> Reaction {
         if !capable && !marked {
             let quick = self.capable_seen && !self.is_exact();
@@ -79,14 +80,14 @@ impl EcnEcho {
         Reaction::None
     }
 
-    /// The exact echo follows the mark, once older acknowledgements are out.
+    /// Sets the exact echo to the mark, once older acknowledgements have left.
     pub(super) fn follow(&mut self) {
         if self.is_exact() {
             self.echoing = self.marked;
         }
     }
 
-    /// The sender says that it reduced its window. (TCP-50)
+    /// Ends a latched echo: the sender says that it reduced its window. (TCP-50)
     pub(super) fn note_reduction(&mut self) {
         self.echoing = false;
     }

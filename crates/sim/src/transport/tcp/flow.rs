@@ -1,9 +1,9 @@
-//! What a sender has to send: how many segments of which payload, and when they began and ended.
+//! The data of a sender: the number of segments, their payload, and the times when they began and ended.
 
 use super::config::Config;
 use lossylink_core::time::Instant;
 
-/// The end of a flow that has none.
+/// The end of an endless flow.
 const ENDLESS: u64 = u64::MAX;
 
 /// The data of one flow.
@@ -13,16 +13,16 @@ pub(super) struct Flow {
     payload: u32,
     /// Receive window, segments.
     receive_window: u64,
-    /// One past the last segment.
+    /// One past the last segment of the flow.
     end: u64,
-    /// Bytes by which the last segment is short.
+    /// Number of bytes by which the last segment is short.
     missing_in_last: u32,
     first_sent_at: Option<Instant>,
     completed_at: Option<Instant>,
 }
 
 impl Flow {
-    /// A flow of `bytes`, or an endless one.
+    /// Returns a flow of `bytes`, or an endless one.
     pub(super) fn new(config: &Config, bytes: Option<u64>) -> Self {
         let payload = config.payload_bytes();
         let end = bytes.map_or(ENDLESS, |bytes| bytes.div_ceil(u64::from(payload)));
@@ -36,23 +36,23 @@ impl Flow {
         }
     }
 
-    /// Payload of a full segment, bytes.
+    /// Returns the payload of a full segment, bytes.
     pub(super) const fn payload(&self) -> u32 {
         self.payload
     }
 
-    /// Whether there is always more to send.
+    /// Whether the flow is endless, so that there is always more to send.
     pub(super) const fn is_endless(&self) -> bool {
         self.end == ENDLESS
     }
 
-    /// Segments from `next` on that flow and receive window allow while `una` is acknowledged.
+    /// Returns the number of segments from `next` on that flow and receive window allow while `una` is acknowledged.
     /// (TCP-20)
     pub(super) fn sendable(&self, una: u64, next: u64) -> u64 {
         self.end.min(una + self.receive_window).saturating_sub(next)
     }
 
-    /// Full segments from `next` on that flow and receive window allow while `una` is acknowledged.
+    /// Returns the number of full segments from `next` on that flow and receive window allow while `una` is acknowledged.
     #[cfg(feature = "fast")]
     pub(super) fn sendable_in_full(&self, una: u64, next: u64) -> u64 {
         let sendable = self.sendable(una, next);
@@ -60,51 +60,51 @@ impl Flow {
         sendable.saturating_sub(u64::from(with_short_last))
     }
 
-    /// How many segments up to `most` may leave from `next` on without the last of the flow, if each leaves for one that is
-    /// acknowledged of `outstanding` ones.
+    /// Returns how many segments, up to `most`, may leave from `next` on without the last segment of the flow, if each
+    /// leaves for an acknowledged one of `outstanding` segments.
     #[cfg(feature = "fast")]
     pub(super) fn leaves_in_full(&self, most: u32, outstanding: u32, next: u64) -> u32 {
         let fits = u64::from(outstanding) <= self.receive_window;
         if fits { self.end.saturating_sub(next + 1).min(u64::from(most)) as u32 } else { 0 }
     }
 
-    /// Payload of the `count` segments before `end`, bytes.
+    /// Returns the payload of the `count` segments before `end`, bytes.
     pub(super) const fn bytes_of(&self, count: u32, end: u64) -> u32 {
         let missing = if end == self.end { self.missing_in_last } else { 0 };
         count * self.payload - missing
     }
 
-    /// Payload of all segments before `end`, bytes.
+    /// Returns the payload of all segments before `end`, bytes.
     pub(super) fn bytes_before(&self, end: u64) -> u64 {
         let missing = if end == self.end { self.missing_in_last } else { 0 };
         end * u64::from(self.payload) - u64::from(missing)
     }
 
-    /// Payload of all segments from `next` on, bytes; `None` of an endless flow.
+    /// Returns the payload of all segments from `next` on, bytes; `None` for an endless flow.
     pub(super) fn bytes_from(&self, next: u64) -> Option<u64> {
         (!self.is_endless()).then(|| self.bytes_before(self.end) - self.bytes_before(next))
     }
 
-    /// New data leaves.
+    /// Notes that new data leaves.
     pub(super) fn note_sent(&mut self, now: Instant) {
         if self.first_sent_at.is_none() {
             self.first_sent_at = Some(now);
         }
     }
 
-    /// All segments before `una` are acknowledged.
+    /// Notes that all segments before `una` are acknowledged.
     pub(super) fn note_acknowledged(&mut self, una: u64, now: Instant) {
         if una == self.end && self.completed_at.is_none() {
             self.completed_at = Some(now);
         }
     }
 
-    /// When the first data left.
+    /// Returns when the first data left.
     pub(super) const fn first_sent_at(&self) -> Option<Instant> {
         self.first_sent_at
     }
 
-    /// When the acknowledgement of the whole flow arrived.
+    /// Returns when the acknowledgement of the whole flow arrived.
     pub(super) const fn completed_at(&self) -> Option<Instant> {
         self.completed_at
     }

@@ -1,6 +1,7 @@
-//! One end's part of the handshake: its packet leaves until the other end answers.
+//! One end's part of the handshake: the packet of that end leaves, again and again, until the other
+//! end answers.
 
-/// How far the connection got.
+/// The stage of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,
@@ -12,7 +13,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handshake {
     stage: Stage,
-    /// When this end's packet last left, microseconds, and how often it did.
+    /// The time when this end's packet last left, microseconds, and how often it left.
     sent_at_us: u64,
     sent: u32,
 }
@@ -22,14 +23,14 @@ impl Handshake {
         Self { stage: Stage::Closed, sent_at_us: 0, sent: 0 }
     }
 
-    /// This end's packet leaves, for the first time or again. (TCP-1)
+    /// Notes that this end's packet leaves, for the first time or again. (TCP-1)
     pub(super) fn note_sent(&mut self, now_us: u64) {
         self.stage = Stage::Waiting;
         self.sent_at_us = now_us;
         self.sent += 1;
     }
 
-    /// The other end answered, and the connection stands. (TCP-2)
+    /// Ends the handshake: the other end answered, and the connection stands. (TCP-2)
     ///
     /// Returns the round trip in microseconds, which a repeated packet does not give. (TCP-3)
     pub(super) fn complete(&mut self, now_us: u64) -> Option<u64> {
@@ -37,12 +38,12 @@ impl Handshake {
         (self.sent == 1).then(|| now_us - self.sent_at_us)
     }
 
-    /// The connection stands without one: it served an earlier flow.
+    /// Skips the handshake: the connection stands, because it served an earlier flow.
     pub(super) fn skip(&mut self) {
         self.stage = Stage::Established;
     }
 
-    /// Whether nothing was sent yet.
+    /// Whether no packet of the handshake was sent yet.
     pub(super) fn is_closed(&self) -> bool {
         self.stage == Stage::Closed
     }

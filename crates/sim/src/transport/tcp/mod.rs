@@ -1,15 +1,14 @@
 //! TCP as Linux 6.1 has it, without I/O: a [`Sender`] and a [`Receiver`] exchange
 //! [`Packet`]s that a driver carries.
 //!
-//! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern; each
-//! part owns its state, takes values and returns decisions, and the two hosts compose them:
+//! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. Each concern has a file. Each
+//! part owns its state, takes values and returns decisions, and the two hosts compose the parts:
 //!
-//! * [`packet`], [`config`], [`statistics`]: what a driver sees; `headers`: the octets around a payload.
-//! * `sender`: the sending host; `handshake`, `flow`, `scoreboard`, `sack`, `progress`, `outgoing`: what
-//!   it knows of a connection, of its segments and of an acknowledgement, and what leaves next.
+//! * [`packet`], [`config`], [`statistics`]: the interface to a driver; `headers`: the octets around a payload.
+//! * `sender`: the sending host; `handshake`, `flow`, `scoreboard`, `sack`, `progress`, `outgoing`: the state of
+//!   a connection and of its segments, the news of an acknowledgement, and the packets that leave next.
 //! * `recovery`, `recovery_state`, `rack`, `reordering`, `probe`, `reduction`, `undo`: loss detection and repair.
-//! * `clock`, `timers`, `rtt`, `window`, `rate`, `windowed`, `pacing`, `bursts`, `congestion`: time and
-//!   rate.
+//! * `clock`, `timers`, `rtt`, `window`, `rate`, `windowed`, `pacing`, `bursts`, `congestion`: time and rate.
 //! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
 //!
 //! Sequence space counts segments (u64), all of one payload but the last of a flow. Left out:

@@ -1,23 +1,23 @@
-//! What is to leave at this instant, and in which order.
+//! The packets that leave at this instant, and their order.
 
 use super::packet::Packet;
 
-/// Which segments leave.
+/// The segments that leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// None.
+    /// No segments.
     Idle,
-    /// Lost ones.
+    /// Lost segments.
     Lost,
-    /// New ones.
+    /// New segments.
     New,
-    /// Lost ones, then new ones.
+    /// Lost segments, then new segments.
     LostThenNew,
-    /// New ones, to tell a spurious timeout; lost ones if there are none.
+    /// New segments, to tell a spurious timeout; lost segments if there are no new ones.
     NewThenLost,
 }
 
-/// What one sender has in hand.
+/// The packets that one sender is about to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outgoing {
     plan: Plan,
@@ -36,34 +36,34 @@ impl Outgoing {
         self.plan
     }
 
-    /// Whether nothing leaves.
+    /// Whether no packet leaves.
     #[cfg(feature = "fast")]
     pub(super) fn is_idle(&self) -> bool {
         self.plan == Plan::Idle && self.packet.is_none()
     }
 
-    /// From now on these segments leave.
+    /// Sets the segments that leave from now on.
     pub(super) const fn set_plan(&mut self, plan: Plan) {
         self.plan = plan;
     }
 
-    /// A packet leaves before the planned segments.
+    /// Lets a packet leave before the planned segments.
     pub(super) const fn put(&mut self, packet: Packet) {
         self.packet = Some(packet);
     }
 
-    /// The packet that is ready, if any.
+    /// Takes the packet that is ready, if there is one.
     #[inline]
     pub(super) const fn take_packet(&mut self) -> Option<Packet> {
         if self.packet.is_some() { self.packet.take() } else { None }
     }
 
-    /// A new segment leaves.
+    /// Notes that a new segment leaves.
     pub(super) const fn note_new(&mut self) {
         self.has_sent_new = true;
     }
 
-    /// Whether new segments left since this was last asked.
+    /// Whether new segments have left since the last call.
     pub(super) fn take_sent_new(&mut self) -> bool {
         std::mem::take(&mut self.has_sent_new)
     }

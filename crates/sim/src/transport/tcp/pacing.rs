@@ -10,25 +10,26 @@ use lossylink_core::units::{BitRate, Bytes};
 
 /// Picoseconds in a second.
 const PS_PER_S: u128 = 1_000_000_000_000;
-/// Packets of a connection that leave unpaced (Linux: the first ten).
+/// Number of packets of a connection that leave unpaced (Linux: the first ten).
 const UNPACED: u64 = 10;
 
-/// When the next packet may leave.
+/// The time at which the next packet may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacing {
-    /// What the host's stack hands down at most, if that is ever felt.
+    /// The greatest rate at which the host's stack hands payload down; `None` if the stack is never the
+    /// limit.
     stack_rate: Option<BitRate>,
     free_at: Instant,
     timer: Option<Instant>,
 }
 
 impl Pacing {
-    /// On a host whose stack hands down `stack_rate` at most.
+    /// Returns the pacing of a host whose stack hands down `stack_rate` at most.
     pub(super) const fn new(stack_rate: Option<BitRate>) -> Self {
         Self { stack_rate, free_at: Instant::ZERO, timer: None }
     }
 
-    /// When the next packet may leave, microseconds.
+    /// Returns when the next packet may leave, microseconds.
     pub(super) fn free_at_us(&self) -> u64 {
         self.free_at.as_ps() / 1_000_000
     }
@@ -43,8 +44,9 @@ impl Pacing {
         waits
     }
 
-    /// A data packet of `payload` bytes leaves, the last of `sent` segments: the next one waits for its
-    /// turn at the congestion control's `rate`, bytes per second, and at that of the stack.
+    /// Notes that a data packet of `payload` bytes leaves, the last of `sent` segments. The next packet
+    /// waits for its turn at the congestion control's `rate`, bytes per second, and at that of the
+    /// stack.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, payload: u32, rate: Option<u64>, sent: u64) {
         if let Some(rate) = rate.filter(|&rate| rate > 0 && sent > UNPACED) {
@@ -56,32 +58,32 @@ impl Pacing {
         }
     }
 
-    /// The timer, if a packet waits for it.
+    /// Returns the timer, if a packet waits for it.
     pub(super) fn timer(&self) -> Option<SenderTimer> {
         self.timer.map(SenderTimer::Pacing)
     }
 
-    /// When the packet that waits may leave; [`Instant::NEVER`] if none does.
+    /// Returns when the packet that waits may leave; [`Instant::NEVER`] if none waits.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.timer.unwrap_or(Instant::NEVER)
     }
 
-    /// No packet waits any more.
+    /// Notes that no packet waits any more.
     pub(super) const fn disarm(&mut self) {
         self.timer = None;
     }
 
-    /// A packet that takes `span` at the pacing rate leaves now. (TCP-58)
+    /// Lets a packet leave now that takes `span` at the pacing rate. (TCP-58)
     ///
-    /// Time that passed unused since the last packet was free to leave is credited, up to half.
+    /// Unused time since the next packet was first free to leave is credited, up to half of `span`.
     fn leave(&mut self, now: Instant, span: Duration) {
         let credit = now.saturating_since(self.free_at);
         self.free_at = self.free_at.max(now) + (span - credit.min(span / 2));
     }
 
-    /// A packet that occupies the stack for `span` leaves now. (TCP-61)
+    /// Lets a packet leave now that occupies the stack for `span`. (TCP-61)
     ///
-    /// Work cannot be done in advance, so that nothing is credited.
+    /// The stack cannot work in advance, so no unused time is credited.
     fn occupy(&mut self, now: Instant, span: Duration) {
         self.free_at = self.free_at.max(now + span);
     }

@@ -1,7 +1,7 @@
-//! What TCP hosts exchange: segment numbers and flags in place of octets, with exact IP lengths.
+//! The packets that TCP hosts exchange: segment numbers and flags in place of octets, with exact IP lengths.
 //!
-//! Sequence space counts segments of one full payload each; only the last of a flow may be shorter.
-//! Nothing here carries payload: a length is all that a link needs.
+//! Sequence space counts segments of one full payload each; only the last segment of a flow may be shorter. No packet
+//! carries payload here: a link needs its length only.
 
 use super::config::Config;
 use super::headers::{HEADERS, TIMESTAMPS_OPTION};
@@ -10,7 +10,7 @@ use super::headers::{HEADERS, TIMESTAMPS_OPTION};
 const SYN_OPTIONS: u32 = 12;
 /// Options of a SYN with timestamps, whose padding takes in the SACK permitted option, bytes.
 const SYN_OPTIONS_WITH_TIMESTAMPS: u32 = 20;
-/// Most SACK blocks that fit the 40 bytes of options (RFC 2018 section 3).
+/// The most SACK blocks that fit the 40 bytes of options (RFC 2018 section 3).
 pub(super) const MOST_SACK_BLOCKS: usize = 4;
 
 /// A TCP packet as a network sees it.
@@ -26,16 +26,16 @@ pub enum Packet {
     Ack(Ack),
 }
 
-/// One data packet: a segment, or a burst of consecutive ones under segmentation offload.
+/// One data packet: a segment, or a burst of consecutive segments under segmentation offload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
     /// Number of the first segment.
     pub first: u64,
-    /// Payload, bytes.
+    /// Payload of the packet, bytes.
     pub payload: u32,
-    /// Segments carried; more than one only with segmentation offload.
+    /// Number of segments carried; more than one only with segmentation offload.
     pub segments: u16,
-    /// Whether any of it was sent before.
+    /// Whether any segment of the packet was sent before.
     pub retransmission: bool,
     /// Whether the IP header says ECN-capable (ECT).
     pub ecn_capable: bool,
@@ -50,8 +50,8 @@ pub struct Data {
 pub struct Ack {
     /// The next segment expected: all before it have arrived.
     pub next: u64,
-    /// Selective acknowledgements, the most recent block first, a duplicate (D-SACK) before it;
-    /// read them with [`Ack::blocks`].
+    /// Selective acknowledgements, the most recent block first, and a duplicate (D-SACK) before that block;
+    /// [`Ack::blocks`] reads them.
     pub sack: SackBlocks,
     /// The ECN-echo flag (RFC 3168 section 6.1.3; RFC 8257 section 3.2).
     pub ecn_echo: bool,
@@ -64,21 +64,21 @@ pub struct Ack {
 /// A run of segments from `start` up to, not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// First segment.
+    /// The first segment of the run.
     pub start: u64,
-    /// One past the last segment.
+    /// One past the last segment of the run.
     pub end: u64,
 }
 
-/// Up to four blocks, kept as distances from the cumulative acknowledgement to stay small; an empty
-/// one ends the list.
+/// Up to four SACK blocks, kept as distances from the cumulative acknowledgement to stay small. An empty block ends the
+/// list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     offsets: [(i32, i32); MOST_SACK_BLOCKS],
 }
 
 impl Packet {
-    /// Length of the IP packet in bytes: IP and TCP headers, options and payload.
+    /// Returns the length of the IP packet in bytes: IP and TCP headers, options and payload.
     pub fn ip_bytes(&self, config: &Config) -> u32 {
         let options = if config.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let tcp = match self {
@@ -99,7 +99,8 @@ impl Packet {
         }
     }
 
-    /// Moves the number on: of the first segment carried, or the next one expected.
+    /// Moves the number of the packet on by `segments`: that of the first segment carried, or of the next segment
+    /// expected.
     #[inline]
     pub const fn advance(&mut self, segments: u32) {
         match self {
@@ -109,8 +110,8 @@ impl Packet {
         }
     }
 
-    /// How far the number of `next` is beyond this one's, if both carry one segment, or both are acknowledgements without
-    /// SACK blocks, and nothing else differs.
+    /// Returns how far the number of `next` is beyond this packet's, if both carry one segment, or both are
+    /// acknowledgements without SACK blocks, and nothing else differs.
     #[inline]
     pub fn distance(&self, next: &Self) -> Option<u32> {
         match (self, next) {
@@ -136,12 +137,12 @@ impl Packet {
 }
 
 impl Data {
-    /// One past the last segment carried.
+    /// Returns one past the last segment carried.
     pub const fn end(&self) -> u64 {
         self.first + self.segments as u64
     }
 
-    /// The frames that a network card cuts from a burst, `full_payload` bytes each but the last.
+    /// Returns the frames that a network card cuts from a burst, `full_payload` bytes each but the last.
     pub fn frames(self, full_payload: u32) -> impl Iterator<Item = Self> {
         (0..u32::from(self.segments)).map(move |index| Self {
             first: self.first + u64::from(index),
@@ -153,7 +154,7 @@ impl Data {
 }
 
 impl Ack {
-    /// The SACK blocks in the order of the option.
+    /// Returns the SACK blocks in the order of the option.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let number = |offset: i32| self.next.wrapping_add_signed(i64::from(offset));
         self.sack.used().map(move |&(start, end)| Block { start: number(start), end: number(end) })
@@ -161,11 +162,11 @@ impl Ack {
 }
 
 impl SackBlocks {
-    /// No block.
+    /// The empty list of blocks.
     #[cfg(feature = "fast")]
     pub(super) const NONE: Self = Self { offsets: [(0, 0); MOST_SACK_BLOCKS] };
 
-    /// Adds a block to an acknowledgement of `next`; a fifth does not fit and is left out.
+    /// Adds a block to an acknowledgement of `next`. A fifth block does not fit and is left out.
     pub fn push(&mut self, next: u64, block: Block) {
         debug_assert!(block.start < block.end, "a block holds something");
         if let Some(slot) = self.offsets.iter_mut().find(|(start, end)| start == end) {
@@ -177,23 +178,23 @@ impl SackBlocks {
         self.offsets.iter().take_while(|(start, end)| start != end)
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.used().count()
     }
 
-    /// Whether there is none.
+    /// Whether there is no block.
     pub fn is_empty(&self) -> bool {
         self.offsets[0] == (0, 0)
     }
 
-    /// Length of the option with its padding, bytes (RFC 2018 section 3).
+    /// Returns the length of the option with its padding, bytes (RFC 2018 section 3).
     fn option_bytes(&self) -> u32 {
         if self.is_empty() { 0 } else { 4 + 8 * self.len() as u32 }
     }
 }
 
-/// `number - base`; windows are far below 2^31 segments.
+/// Returns `number - base`; windows are far below 2^31 segments.
 fn distance(number: u64, base: u64) -> i32 {
     number.wrapping_sub(base) as i64 as i32
 }

@@ -1,4 +1,4 @@
-//! Tail-loss probe (RFC 8985 section 7): asks about a silent tail before the timeout does.
+//! Tail-loss probe (RFC 8985 section 7): asks about an unacknowledged tail before the timeout does.
 
 use super::clock::Clock;
 use super::progress::Progress;
@@ -7,54 +7,56 @@ use super::recovery_state::State;
 use super::rtt::RoundTrip;
 use lossylink_core::time::Duration;
 
-/// A lone segment's acknowledgement may be delayed this long (Linux `TCP_RTO_MIN`).
+/// The longest delay of a lone segment's acknowledgement (Linux `TCP_RTO_MIN`).
 const LONE_SEGMENT_WAIT: Duration = Duration::from_ms(200);
-/// Wait before any round-trip sample (Linux `TCP_TIMEOUT_INIT`).
+/// The wait before any round-trip sample (Linux `TCP_TIMEOUT_INIT`).
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// What a probe sends. (TCP-28)
+/// The content of a probe. (TCP-28)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// A new segment.
     New,
-    /// The last segment again.
+    /// The last segment, sent again.
     Last,
 }
 
 /// A probe that has no answer yet.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
-    /// One past the highest segment sent when the probe left.
+    /// One past the highest segment that had been sent when the probe left.
     end: u64,
     content: Content,
 }
 
-/// The one probe that may be outstanding, and whether its timer is to be armed.
+/// The only probe that may be outstanding, and whether its timer is to be armed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
     outstanding: Option<Outstanding>,
-    /// Whether the acknowledgement in hand calls for a timer, unless new segments do.
+    /// Whether the present acknowledgement calls for a timer, unless new segments do.
     restarts: bool,
 }
 
 impl Probe {
-    /// Whether a probe may be scheduled: something is out and nothing is known to be missing. (TCP-27)
+    /// Whether a probe may be scheduled: segments are outstanding and none is known to be missing.
+    /// (TCP-27)
     pub(super) const fn is_allowed(state: State, outstanding: u32) -> bool {
         outstanding > 0 && matches!(state, State::Open | State::Reduced)
     }
 
-    /// The timer is armed once what leaves at this instant, which may move it, is out.
+    /// Lets the timer be armed once all packets of this instant, which may move the timer, have left.
     pub(super) const fn restart(&mut self) {
         self.restarts = true;
     }
 
-    /// Whether the timer was to be restarted since this was last asked.
+    /// Whether the timer was to be restarted since the last call.
     pub(super) fn take_restart(&mut self) -> bool {
         std::mem::take(&mut self.restarts)
     }
 
-    /// Jiffies until the probe leaves with `outstanding` segments out: two round trips, two jiffies, and
-    /// the delayed acknowledgement of a lone segment, but not beyond the timeout. (TCP-27)
+    /// Returns the jiffies until the probe leaves with `outstanding` segments outstanding: two round
+    /// trips, two jiffies, and the delayed acknowledgement of a lone segment, but not beyond the
+    /// timeout. (TCP-27)
     ///
     /// The timeout runs from now, or from `head_sent_us`, when the first outstanding segment left.
     pub(super) fn wait(outstanding: u32, head_sent_us: Option<u64>, rtt: &RoundTrip, clock: &Clock) -> u64 {
@@ -70,24 +72,24 @@ impl Probe {
         until_timeout.map_or(wait, |left| left.min(wait))
     }
 
-    /// What the probe that is due sends; nothing while another one has no answer. (TCP-28)
+    /// Returns the content of the probe that is due; `None` while another probe has no answer. (TCP-28)
     pub(super) fn due(&self, has_new_data: bool) -> Option<Content> {
         let content = if has_new_data { Content::New } else { Content::Last };
         self.outstanding.is_none().then_some(content)
     }
 
-    /// A probe left; the highest segment sent ends before `end`.
+    /// Notes that a probe left, when the highest segment sent ended before `end`.
     pub(super) const fn note_sent(&mut self, content: Content, end: u64) {
         self.outstanding = Some(Outstanding { end, content });
     }
 
-    /// Whether none is outstanding.
+    /// Whether no probe is outstanding.
     #[cfg(feature = "fast")]
     pub(super) const fn is_idle(&self) -> bool {
         self.outstanding.is_none()
     }
 
-    /// A probe is answered or superseded.
+    /// Forgets a probe that is answered or superseded.
     pub(super) const fn forget(&mut self) {
         self.outstanding = None;
     }
@@ -102,8 +104,8 @@ impl Probe {
         self.outstanding.is_some_and(|probe| probe.end == end)
     }
 
-    /// Takes an acknowledgement of `next`; whether it shows that the probe repaired a loss, of which
-    /// nothing else would have told. (TCP-29)
+    /// Takes an acknowledgement of `next`. Returns whether it shows that the probe repaired a loss, of
+    /// which nothing else would have told. (TCP-29)
     pub(super) fn take_answer(&mut self, next: u64, progress: &Progress) -> bool {
         let Some(Outstanding { end, content }) = self.outstanding.filter(|probe| next >= probe.end) else {
             return false;

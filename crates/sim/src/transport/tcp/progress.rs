@@ -1,46 +1,48 @@
-//! What one acknowledgement brought, gathered while it is processed.
+//! The news of one acknowledgement, gathered while it is processed.
 
 use super::scoreboard::Segment;
 
-/// What one acknowledgement brought.
+/// The news of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
-    /// The cumulative acknowledgement advanced.
+    /// Whether the cumulative acknowledgement advanced.
     pub(super) advanced: bool,
-    /// Segments were SACKed for the first time.
+    /// Whether segments were SACKed for the first time.
     pub(super) data_sacked: bool,
-    /// The receiver reported a duplicate that a retransmission explains.
+    /// Whether the receiver reported a duplicate that a retransmission explains.
     pub(super) duplicate_reported: bool,
-    /// The duplicate is that of the tail-loss probe.
+    /// Whether the duplicate is that of the tail-loss probe.
     pub(super) probe_duplicated: bool,
-    /// A segment of the current recovery arrived without having been retransmitted.
+    /// Whether a segment of the current recovery arrived without having been retransmitted.
     pub(super) original_delivered: bool,
-    /// A retransmitted segment was cumulatively acknowledged.
+    /// Whether a retransmitted segment was cumulatively acknowledged.
     pub(super) retransmission_acked: bool,
-    /// A retransmission was found lost.
+    /// Whether a retransmission was found lost.
     pub(super) retransmission_lost: bool,
-    /// The receiver echoed a congestion mark.
+    /// Whether the receiver echoed a congestion mark.
     pub(super) congestion_echoed: bool,
     /// Timestamp echo in milliseconds; zero for none.
     pub(super) echo: u32,
-    /// Nothing new at all.
+    /// Whether the acknowledgement has nothing new at all.
     pub(super) is_duplicate: bool,
-    /// The retransmission timer restarts.
+    /// Whether the retransmission timer restarts.
     pub(super) set_timer: bool,
-    /// When the first and last segments newly SACKed, never retransmitted, were sent.
+    /// The send times of the first and the last segment that were newly SACKed and never retransmitted.
     pub(super) sacked_sent_us: Option<(u64, u64)>,
-    /// When the first and last segments cumulatively acknowledged, never retransmitted, were sent.
+    /// The send times of the first and the last segment that were cumulatively acknowledged and never
+    /// retransmitted.
     pub(super) acked_sent_us: Option<(u64, u64)>,
-    /// Lowest segment that arrived after a higher one without being retransmitted.
+    /// The lowest segment that arrived after a higher one without being retransmitted.
     pub(super) reordered_from: Option<u64>,
-    /// Time, end and prior deliveries of the most recently sent segment delivered.
+    /// Of the delivered segment that was sent last: send time, one past its number, and deliveries
+    /// before it was sent.
     pub(super) latest: Option<(u64, u64, u32)>,
-    /// Round-trip time of the last segment delivered, microseconds.
+    /// The round-trip time of the last segment delivered, microseconds.
     pub(super) rtt_us: Option<u64>,
 }
 
 impl Progress {
-    /// Whether it is anything but plain progress in sequence.
+    /// Whether the acknowledgement is anything but plain progress in sequence.
     pub(super) const fn is_dubious(&self) -> bool {
         !self.advanced || self.data_sacked || self.duplicate_reported || self.congestion_echoed
     }

@@ -1,44 +1,44 @@
-//! RACK (RFC 8985): a segment is lost when one sent later was delivered and a reordering window
-//! has passed since.
+//! RACK (RFC 8985): a segment is lost when a segment that was sent later was delivered, and a reordering window has
+//! passed since.
 
 use super::clock::Clock;
 use super::reordering::Reordering;
 use super::rtt::RoundTrip;
 use super::scoreboard::Sent;
 
-/// Recoveries after which a widened reordering window shrinks again (RFC 8985 section 6.2 step 4).
+/// Number of recoveries after which a widened reordering window shrinks again (RFC 8985 section 6.2 step 4).
 const PERSISTENCE: u32 = 16;
-/// Greatest multiple of a quarter of the minimum round-trip time (Linux).
+/// The greatest reordering window in quarters of the minimum round-trip time (Linux).
 const MOST_STEPS: u64 = 0xff;
-/// Added to timers so that they do not fire before they are due (Linux `TCP_TIMEOUT_MIN`), jiffies.
+/// Jiffies added to timers so that they do not fire before they are due (Linux `TCP_TIMEOUT_MIN`).
 pub(super) const TIMER_SLACK: u64 = 2;
 
-/// What becomes of an outstanding segment.
+/// The verdict on an outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing sent after it was delivered: it and all sent later are on their way.
+    /// No segment sent after it was delivered: the segment and all sent later are on their way.
     Underway,
-    /// It was overtaken, and may arrive for so many microseconds more.
+    /// The segment was overtaken, and may arrive for this number of microseconds more.
     Late(u64),
-    /// It was overtaken long enough ago.
+    /// The segment was overtaken long enough ago to be lost.
     Lost,
 }
 
-/// What RACK remembers of deliveries.
+/// The deliveries that RACK remembers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// When the most recently sent delivered segment was sent.
+    /// The transmission of the delivered segment that was sent last.
     latest: Sent,
     /// Round-trip time of the last delivery, microseconds.
     rtt_us: u64,
-    /// Whether deliveries changed anything since losses were last looked for.
+    /// Whether deliveries changed anything since the last search for losses.
     advanced: bool,
     /// Reordering window in quarters of the minimum round-trip time.
     steps: u64,
     persistence: u32,
-    /// A duplicate was reported that may come from reordering.
+    /// Whether a duplicate was reported that may come from reordering.
     duplicate_seen: bool,
-    /// Segments delivered when the window was last widened.
+    /// Number of segments delivered when the window was last widened.
     widened_at: u64,
     reordering: Reordering,
 }
@@ -57,9 +57,9 @@ impl Rack {
         }
     }
 
-    /// A segment sent then was delivered. (TCP-21)
+    /// Notes that a segment of this transmission was delivered. (TCP-21)
     ///
-    /// Faster than the minimum round-trip time it was an earlier copy that arrived.
+    /// If the delivery took less than the minimum round-trip time, an earlier copy of the segment arrived.
     pub(super) fn deliver(&mut self, now_us: u64, sent: Sent, resent: bool, least_us: u64) {
         let rtt_us = now_us - sent.at_us;
         if resent && rtt_us < least_us {
@@ -70,16 +70,16 @@ impl Rack {
         self.latest = self.latest.max(sent);
     }
 
-    /// How long ago the round trip of a segment sent at `sent_us` ended; negative if it goes on.
+    /// Returns how long ago the round trip of a segment sent at `sent_us` ended; negative if it goes on.
     pub(super) const fn overdue_us(&self, now_us: u64, sent_us: u64) -> i64 {
         (now_us - sent_us) as i64 - self.rtt_us as i64
     }
 
-    /// How much later than its successor a segment may arrive, microseconds, when `sacked` segments have
+    /// Returns how much later than its successor a segment may arrive, microseconds, when `sacked` segments have
     /// arrived out of order. (TCP-22)
     ///
-    /// Nothing while no reordering was ever seen and loss is plausible; else a quarter of the
-    /// minimum round-trip time, more after duplicates, at most the smoothed one.
+    /// Returns zero while no reordering was ever seen and loss is plausible; otherwise a quarter of the minimum
+    /// round-trip time, more after duplicates, at most the smoothed round-trip time.
     pub(super) fn window_us(&self, is_repairing: bool, sacked: u32, rtt: &RoundTrip) -> u64 {
         let loss_is_plausible = is_repairing || self.reordering.is_exceeded(sacked);
         if !self.reordering.is_seen() && loss_is_plausible {
@@ -88,7 +88,7 @@ impl Rack {
         ((rtt.minimum_us() / 4) * self.steps).min(rtt.smoothed_us())
     }
 
-    /// Judges a segment that was last sent then. (TCP-24)
+    /// Judges a segment whose last transmission was `sent`. (TCP-24)
     pub(super) fn judge(&self, window_us: u64, now_us: u64, sent: Sent) -> Verdict {
         if self.latest <= sent {
             return Verdict::Underway;
@@ -97,28 +97,27 @@ impl Rack {
         if remaining_us <= 0 { Verdict::Lost } else { Verdict::Late(remaining_us as u64) }
     }
 
-    /// Jiffies after which segments that may arrive for `wait_us` more are lost. (TCP-24)
+    /// Returns the jiffies after which segments that may arrive for `wait_us` more are lost. (TCP-24)
     pub(super) fn wait(wait_us: u64, rtt: &RoundTrip, clock: &Clock) -> u64 {
         (clock.jiffies_in_micros(wait_us) + TIMER_SLACK).min(rtt.timeout())
     }
 
-    /// Whether deliveries changed anything since this was last asked.
+    /// Whether deliveries changed anything since the last call.
     pub(super) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// What is known of the path's reordering.
+    /// Returns the known reordering of the path.
     pub(super) const fn reordering(&self) -> &Reordering {
         &self.reordering
     }
 
-    /// What is known of the path's reordering, to add to it.
+    /// Returns the known reordering of the path, to add to it.
     pub(super) const fn reordering_mut(&mut self) -> &mut Reordering {
         &mut self.reordering
     }
 
-    /// A duplicate was reported: once the path is known to reorder, the window may be too narrow.
-    /// (TCP-23)
+    /// Notes that a duplicate was reported: once the path is known to reorder, the window may be too narrow. (TCP-23)
     pub(super) fn note_duplicate(&mut self) {
         self.duplicate_seen |= self.reordering.is_seen();
     }
@@ -128,12 +127,12 @@ impl Rack {
         self.advanced = true;
     }
 
-    /// A recovery was undone by D-SACKs: keep the wide window longer.
+    /// Keeps the wide window longer after a recovery that D-SACKs undid.
     pub(super) fn recovery_undone(&mut self) {
         self.persistence = (self.persistence + 1).min(PERSISTENCE);
     }
 
-    /// A recovery ended that was not needless.
+    /// Notes the end of a recovery that was not needless.
     pub(super) fn recovery_without_undo(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
     }
@@ -209,7 +208,7 @@ mod tests {
         assert!(rack.advanced && rack.latest == Sent::new(4, 980));
     }
 
-    /// TCP-24: the last delivery, of what was sent at 900 us, took 100 us.
+    /// TCP-24: the last delivery, of a segment sent at 900 us, took 100 us.
     #[test]
     fn what_was_overtaken_is_lost_when_round_trip_and_window_are_over() {
         let mut rack = Rack::new();

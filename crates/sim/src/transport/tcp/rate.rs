@@ -1,54 +1,56 @@
-//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; Linux `tcp_rate.c`): how many
-//! segments arrived over the longer of the send and the acknowledgement phase of a flight.
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; Linux `tcp_rate.c`): the
+//! number of segments that arrived over the longer of the send and the acknowledgement phase of a
+//! flight.
 
-/// Where deliveries stood when a segment was sent.
+/// The state of deliveries when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
-    /// When the flight that delivered up to then was sent, microseconds.
+    /// The time when the flight that had been delivered by then was sent, microseconds.
     flight_sent_us: u64,
-    /// When the last delivery before it was known, microseconds.
+    /// The time when the last delivery before the segment was known, microseconds.
     delivered_us: u64,
     /// Whether the sender, not the network, limited the flight.
     limited: bool,
-    /// Segments in flight with it, and declared lost before it.
+    /// Number of segments in flight with this one, and number declared lost before it.
     in_flight: u32,
     lost: u64,
 }
 
-/// The rate at which one acknowledgement shows segments to arrive.
+/// The rate at which segments arrive by one acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateSample {
-    /// Segments delivered over the interval, and its length in microseconds; `None` without timing
-    /// or when shorter than the minimum round trip.
+    /// Number of segments delivered over the interval, and its length in microseconds; `None`
+    /// without timing or if the interval is shorter than the minimum round trip.
     pub(super) delivery: Option<(u64, u64)>,
-    /// Segments delivered in total when the most recently sent of the delivered ones was sent.
+    /// Number of segments delivered in total when the segment was sent that was sent last of the
+    /// delivered ones.
     pub(super) prior_delivered: u64,
-    /// Segments in flight before the acknowledgement.
+    /// Number of segments in flight before the acknowledgement.
     pub(super) prior_in_flight: u32,
-    /// Segments that the acknowledgement reported.
+    /// Number of segments that the acknowledgement reported.
     pub(super) acknowledged: u32,
-    /// Segments declared lost on it.
+    /// Number of segments declared lost on the acknowledgement.
     pub(super) lost: u64,
-    /// Segments declared lost since the most recently sent of the delivered ones left, and how many
-    /// were in flight with that one.
+    /// Number of segments declared lost since the segment left that was sent last of the delivered
+    /// ones, and number in flight with that segment.
     pub(super) lost_since_sent: u64,
     pub(super) sent_in_flight: u32,
-    /// Round-trip time of the last of them, microseconds.
+    /// The round-trip time of the last segment delivered, microseconds.
     pub(super) rtt_us: Option<u64>,
     /// Whether the probe for the minimum round trip, not the network, limited the flight.
     pub(super) limited: bool,
 }
 
-/// Of the segments that an acknowledgement delivered, the one sent last.
+/// The segment that was sent last of those that an acknowledgement delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastSent {
     pub(super) number: u64,
     pub(super) sent_us: u64,
-    /// Segments that had been delivered when it was sent.
+    /// Number of segments that had been delivered when this one was sent.
     pub(super) prior_delivered: u64,
 }
 
-/// Segments delivered and declared lost so far.
+/// Numbers of segments delivered and declared lost so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     pub(super) delivered: u64,
@@ -59,18 +61,19 @@ pub(super) struct Totals {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeliveryRate {
     stamps: Vec<Stamp>,
-    /// When the most recently delivered flight was sent, microseconds.
+    /// The time when the most recently delivered flight was sent, microseconds.
     flight_sent_us: u64,
-    /// When the last delivery was known, microseconds.
+    /// The time when the last delivery was known, microseconds.
     delivered_us: u64,
-    /// Samples of segments sent before so much was delivered do not show what the network can do.
+    /// The number of deliveries up to which the sender limits the rate: samples of segments sent
+    /// before do not show the rate of the network.
     limited_until: Option<u64>,
 }
 
 impl DeliveryRate {
-    /// Stamps a segment that leaves now while `una .. next` are outstanding.
+    /// Stamps a segment that leaves now while the segments `una .. next` are outstanding.
     ///
-    /// With it `in_flight` segments are in flight, and `lost` were declared lost so far.
+    /// With the segment `in_flight` segments are in flight, and `lost` were declared lost so far.
     pub(super) fn note_sent(
         &mut self,
         number: u64,
@@ -94,8 +97,8 @@ impl DeliveryRate {
         };
     }
 
-    /// The sample of an acknowledgement after which `delivered` segments have arrived; of those
-    /// that it delivered, `last` was sent last. (BBR-1)
+    /// Returns the sample of an acknowledgement after which `delivered` segments have arrived. Of
+    /// the segments that it delivered, `last` was sent last. (BBR-1)
     pub(super) fn sample(
         &mut self,
         last: LastSent,
@@ -122,7 +125,8 @@ impl DeliveryRate {
         }
     }
 
-    /// From here on the sender, not the network, limits the rate, until what is out is delivered.
+    /// Marks samples as limited by the sender, not the network, until `delivered` segments have
+    /// been delivered.
     pub(super) fn limit_until(&mut self, delivered: u64) {
         self.limited_until = Some(delivered.max(1));
     }

@@ -1,4 +1,5 @@
-//! What arrived out of order: runs of segments, and the SACK blocks that report them (RFC 2018).
+//! Segments that arrived out of order: their runs, and the SACK blocks that report the runs (RFC
+//! 2018).
 
 use super::packet::{Block, MOST_SACK_BLOCKS};
 
@@ -17,7 +18,7 @@ impl Reassembly {
         self.runs.is_empty()
     }
 
-    /// Adds a run; returns the part of it that was there before, if any.
+    /// Adds a run. Returns the part of the run that was there before, if any.
     pub(super) fn insert(&mut self, new: Block) -> Option<Block> {
         // New segments mostly extend the last run.
         let after = self.runs.iter().rposition(|run| run.start <= new.end).map_or(0, |index| index + 1);
@@ -39,7 +40,8 @@ impl Reassembly {
         known.map(|(start, end)| Block { start, end })
     }
 
-    /// The segments before `next` arrived in order: returns how far they now reach.
+    /// Removes the runs that follow the segments before `next`, which arrived in order. Returns the
+    /// next segment expected.
     pub(super) fn advance(&mut self, mut next: u64) -> u64 {
         let covered = self.runs.iter().take_while(|run| run.start <= next || run.end <= next).count();
         for run in self.runs.drain(..covered) {
@@ -57,18 +59,19 @@ pub(super) struct SackList {
 }
 
 impl SackList {
-    /// Whether nothing is reported.
+    /// Whether no block is reported.
     #[cfg(feature = "fast")]
     pub(super) const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a run that touches no block would push one out.
+    /// Whether a run that touches no block would push a block out.
     pub(super) fn overflows(&self, new: Block) -> bool {
         self.count == MOST_SACK_BLOCKS && !self.blocks.iter().any(|block| touches(*block, new))
     }
 
-    /// A run arrived: it extends a block or becomes one, and moves to the front. (TCP-17)
+    /// Reports a run that arrived: it extends a block or becomes one, and moves to the front.
+    /// (TCP-17)
     pub(super) fn report(&mut self, new: Block) {
         let found = self.blocks[..self.count].iter().position(|block| touches(*block, new));
         let index = match found {
@@ -89,7 +92,7 @@ impl SackList {
         }
     }
 
-    /// Blocks that the first one has grown to touch become part of it.
+    /// Merges the blocks that the first block has grown to touch into it.
     fn merge_into_first(&mut self) {
         let mut index = 1;
         while index < self.count {
@@ -105,7 +108,7 @@ impl SackList {
         }
     }
 
-    /// The segments before `next` arrived in order: their blocks are reported no more.
+    /// Removes the blocks of the segments before `next`, which arrived in order.
     pub(super) fn forget_before(&mut self, next: u64) {
         let mut kept = 0;
         for index in 0..self.count {

@@ -1,16 +1,16 @@
-//! Loss recovery as a state machine: what an acknowledgement that is not plain progress changes.
+//! Loss recovery as a state machine, which acknowledgements drive that are more than plain progress.
 
 use super::progress::Progress;
 use super::recovery_state::State;
 
-/// What an acknowledgement after a timeout tells. (TCP-34)
+/// The evidence of an acknowledgement after a timeout. (TCP-34)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The originals arrive: the timeout was spurious.
+    /// The original segments arrive: the timeout was spurious.
     Spurious,
-    /// None yet: new segments may bring it.
+    /// No evidence yet: new segments may bring it.
     Pending,
-    /// What is lost must be sent again.
+    /// Real loss: lost segments must be sent again.
     Loss,
 }
 
@@ -18,11 +18,11 @@ pub(super) enum Evidence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
     state: State,
-    /// The state ends when everything before this segment is acknowledged.
+    /// The segment before which everything must be acknowledged to end the state.
     end: u64,
-    /// Timeouts since the last progress.
+    /// Number of timeouts since the last progress.
     expiries: u32,
-    /// F-RTO has not ruled out that the last timeout was spurious.
+    /// Whether F-RTO has not ruled out yet that the last timeout was spurious.
     suspects_delay: bool,
 }
 
@@ -35,7 +35,7 @@ impl Recovery {
         self.state
     }
 
-    /// The state ends when everything before this segment is acknowledged.
+    /// Returns the segment before which everything must be acknowledged to end the state.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
@@ -46,25 +46,25 @@ impl Recovery {
         self.state = next;
     }
 
-    /// The state that begins lasts until all segments before `end` are acknowledged. (TCP-42)
+    /// Lets the state that begins last until all segments before `end` are acknowledged. (TCP-42)
     pub(super) const fn last_until(&mut self, end: u64) {
         self.end = end;
     }
 
-    /// The acknowledgement advanced.
+    /// Notes that the cumulative acknowledgement advanced.
     pub(super) const fn note_progress(&mut self) {
         self.expiries = 0;
     }
 
-    /// Whether a timeout now, with `una` acknowledged, reduces the window: not if this flight did
-    /// already. (TCP-32)
+    /// Whether a timeout now, with `una` acknowledged, reduces the window: not if this flight was
+    /// reduced already. (TCP-32)
     pub(super) fn reduces_on_timeout(&self, una: u64) -> bool {
         let is_reduced = self.state > State::Disorder && self.end > una;
         !is_reduced || (self.state == State::Loss && self.expiries == 0)
     }
 
-    /// A timeout expired in state `from`, with `next` to be sent next: it may be spurious if nothing was
-    /// being repaired, or if one before it brought no progress. (TCP-34)
+    /// Notes that a timeout expired in state `from`, with `next` to be sent next. The timeout may be
+    /// spurious if no segment was being repaired, or if a timeout before brought no progress. (TCP-34)
     pub(super) fn note_timeout(&mut self, from: State, next: u64) {
         self.end = next;
         self.suspects_delay = from < State::Recovery || self.expiries > 0;
@@ -94,8 +94,9 @@ impl Recovery {
         Evidence::Loss
     }
 
-    /// New segments were to bring evidence, but none left before `next`: whether what is lost is to be
-    /// sent again, for it was a real loss as far as anyone can tell. (TCP-34)
+    /// Gives up F-RTO if new segments were to bring evidence, but none left before `next`. Returns
+    /// whether lost segments are to be sent again, because the loss was real as far as anyone can tell.
+    /// (TCP-34)
     pub(super) const fn gives_up_evidence(&mut self, next: u64) -> bool {
         let none_left = next <= self.end;
         if none_left {
@@ -109,7 +110,7 @@ impl Recovery {
 mod tests {
     use super::*;
 
-    /// A recovery whose timeout expired with ten segments outstanding.
+    /// Returns a recovery whose timeout expired with ten segments outstanding.
     fn timed_out() -> Recovery {
         let mut recovery = Recovery::new();
         recovery.note_timeout(State::Open, 10);

@@ -1,4 +1,4 @@
-//! Where loss recovery stands, and which state may follow which.
+//! The states of loss recovery, and the transitions between them.
 //!
 //! ```text
 //!             SACK or old retransmission        SACK gone
@@ -13,12 +13,12 @@
 //!                      +--> Open <---------+   window repaired or undone
 //! ```
 
-/// Where loss recovery stands (Linux `tcp_ca_state`).
+/// The state of loss recovery (Linux `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing is missing.
+    /// No segment is missing.
     Open,
-    /// Something was SACKed or retransmitted, nothing is known to be lost.
+    /// A segment was SACKed or retransmitted, and none is known to be lost.
     Disorder,
     /// The window is being reduced after an ECN echo.
     Reduced,
@@ -34,7 +34,8 @@ impl State {
         matches!(self, Self::Reduced | Self::Recovery)
     }
 
-    /// Whether `next` may follow this state: all but a reduction in repair after a timeout. (TCP-40)
+    /// Whether `next` may follow this state. Any state may, but for a reduction during a repair
+    /// after a timeout. (TCP-40)
     pub(super) const fn may_become(self, next: Self) -> bool {
         !matches!((self, next), (Self::Loss, Self::Reduced))
     }

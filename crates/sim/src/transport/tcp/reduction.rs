@@ -2,28 +2,28 @@
 
 use super::window::Window;
 
-/// A reduction that goes on, or the last one.
+/// A reduction that goes on, or the last reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reduction {
-    /// Deliveries and transmissions since it began, segments.
+    /// Deliveries and transmissions since the reduction began, segments.
     delivered: u32,
     sent: u32,
-    /// The next new segment tells the receiver of it.
+    /// Whether the next new segment tells the receiver of the reduction.
     is_to_announce: bool,
 }
 
 impl Reduction {
-    /// A reduction begins; the receiver is told if ECN was negotiated. (TCP-51)
+    /// Begins a reduction. The receiver is told if ECN was negotiated. (TCP-51)
     pub(super) fn begin(&mut self, uses_ecn: bool) {
         *self = Self { delivered: 0, sent: 0, is_to_announce: uses_ecn };
     }
 
-    /// The window was reduced at once, by a timeout.
+    /// Announces to the receiver that a timeout reduced the window at once, if ECN was negotiated.
     pub(super) const fn announce(&mut self, uses_ecn: bool) {
         self.is_to_announce = uses_ecn;
     }
 
-    /// The reduction was undone before it was told of.
+    /// Withdraws the announcement of a reduction that was undone before the receiver was told.
     pub(super) const fn withdraw(&mut self) {
         self.is_to_announce = false;
     }
@@ -33,16 +33,16 @@ impl Reduction {
         std::mem::take(&mut self.is_to_announce)
     }
 
-    /// `count` segments leave.
+    /// Notes that `count` segments leave.
     pub(super) const fn note_sent(&mut self, count: u32) {
         self.sent += count;
     }
 
-    /// Segments that may leave now. (TCP-30)
+    /// Returns the number of segments that may leave now. (TCP-30)
     ///
-    /// Above the threshold one segment leaves for every `window / threshold` delivered; below it
-    /// as many as were delivered, and one more when the acknowledgement shows progress and no new
-    /// loss (slow-start reduction bound, else conservative reduction bound).
+    /// Above the threshold one segment leaves for every `window / threshold` delivered. Below the
+    /// threshold one segment leaves for each delivered, and one more when the acknowledgement shows
+    /// progress and no new loss (slow-start reduction bound, else conservative reduction bound).
     pub(super) fn allowance(
         &mut self,
         window: &Window,
@@ -69,7 +69,7 @@ impl Reduction {
 mod tests {
     use super::*;
 
-    /// A window of twenty on its way to ten.
+    /// Returns a window of twenty on its way to ten.
     fn reduced() -> Window {
         let mut window = Window::new(20);
         window.begin_reduction();

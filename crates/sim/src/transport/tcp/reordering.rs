@@ -1,14 +1,15 @@
-//! How far the path reorders, as late segments that were never retransmitted show. (TCP-26)
+//! The degree by which the path reorders, as late segments that were never retransmitted show.
+//! (TCP-26)
 
-/// Segments that may arrive out of order before loss is plausible (Linux `tcp_reordering`).
+/// Number of segments that may arrive out of order before loss is plausible (Linux `tcp_reordering`).
 const DEFAULT_DEGREE: u32 = 3;
-/// Greatest such number that a path can teach (Linux `tcp_max_reordering`).
+/// The greatest number of such segments that a path can teach (Linux `tcp_max_reordering`).
 const MOST_DEGREE: u64 = 300;
 
-/// What is known of a path's reordering.
+/// The known reordering of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
-    /// Segments by which one may be late, at least three.
+    /// Number of segments by which a segment may be late, at least three.
     degree: u32,
     is_seen: bool,
 }
@@ -18,7 +19,8 @@ impl Reordering {
         Self { degree: DEFAULT_DEGREE, is_seen: false }
     }
 
-    /// Segment `lowest` arrived, never retransmitted, after the one before `highest_end`.
+    /// Notes that segment `lowest` arrived, never retransmitted, after the segment before
+    /// `highest_end`.
     pub(super) fn note(&mut self, lowest: u64, highest_end: u64) {
         if lowest < highest_end {
             let degree = (highest_end - lowest).min(MOST_DEGREE) as u32;
@@ -27,8 +29,8 @@ impl Reordering {
         }
     }
 
-    /// A timeout came though `sacked` segments had overtaken what was lost: if that is enough to see a
-    /// loss, the degree is overestimated.
+    /// Lowers the degree after a timeout though `sacked` segments had overtaken the lost ones: if that
+    /// number is enough to see a loss, the degree is overestimated.
     pub(super) fn limit(&mut self, sacked: u32) {
         if sacked >= DEFAULT_DEGREE {
             self.degree = self.degree.min(DEFAULT_DEGREE);
@@ -40,12 +42,12 @@ impl Reordering {
         self.is_seen
     }
 
-    /// Whether it reorders by more than what loss detection always tolerates. (TCP-11)
+    /// Whether the path reorders by more than loss detection always tolerates. (TCP-11)
     pub(super) const fn is_large(&self) -> bool {
         self.degree > DEFAULT_DEGREE
     }
 
-    /// Whether `sacked` segments beyond a missing one make its loss plausible. (TCP-22)
+    /// Whether `sacked` segments beyond a missing segment make its loss plausible. (TCP-22)
     pub(super) const fn is_exceeded(&self, sacked: u32) -> bool {
         sacked >= self.degree
     }

@@ -8,16 +8,16 @@ use super::clock::Clock;
 use super::windowed::WindowedMinimum;
 use lossylink_core::time::Duration;
 
-/// Timeout before the first sample (RFC 6298 section 2.1), microseconds.
+/// The timeout before the first sample (RFC 6298 section 2.1), microseconds.
 const FIRST_TIMEOUT_US: u64 = 1_000_000;
-/// Timeout when the handshake gave no sample (RFC 6298 section 5.7), microseconds.
+/// The timeout when the handshake gave no sample (RFC 6298 section 5.7), microseconds.
 const FALLBACK_TIMEOUT_US: u64 = 3_000_000;
-/// Longest timeout (Linux `TCP_RTO_MAX`), microseconds.
+/// The longest timeout (Linux `TCP_RTO_MAX`), microseconds.
 const LONGEST_TIMEOUT_US: u64 = 120_000_000;
-/// Span of the minimum filter (Linux `tcp_min_rtt_wlen`), microseconds.
+/// The span of the minimum filter (Linux `tcp_min_rtt_wlen`), microseconds.
 const MINIMUM_WINDOW_US: u64 = 300_000_000;
 
-/// The estimator of one sender.
+/// The round-trip estimator of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
     /// Smoothed round-trip time times 8, microseconds; zero before the first sample.
@@ -28,11 +28,11 @@ pub(super) struct RoundTrip {
     deviation_4_max: u64,
     /// The variance term of the timeout, microseconds.
     variance: u64,
-    /// The flight over which the largest deviation is taken ends here.
+    /// The end of the flight over which the largest deviation is taken.
     flight_end: u64,
     /// Least variance term, microseconds.
     variance_min: u64,
-    /// The timeout, doubled by expiries.
+    /// The retransmission timeout, doubled by expiries.
     timeout: Span,
     /// Twice the smoothed round-trip time.
     double: Span,
@@ -56,39 +56,39 @@ impl RoundTrip {
         }
     }
 
-    /// Smoothed round-trip time, microseconds; zero before the first sample.
+    /// Returns the smoothed round-trip time, microseconds; zero before the first sample.
     pub(super) const fn smoothed_us(&self) -> u64 {
         self.smoothed_8 >> 3
     }
 
-    /// The smoothed value in eighths of a microsecond.
+    /// Returns the smoothed round-trip time in eighths of a microsecond.
     pub(super) const fn smoothed_eighths(&self) -> u64 {
         self.smoothed_8
     }
 
-    /// Least round-trip time of the last five minutes, microseconds; `u32::MAX` before any sample.
+    /// Returns the least round-trip time of the last five minutes, microseconds; `u32::MAX` before any sample.
     pub(super) const fn minimum_us(&self) -> u64 {
         self.minimum.get()
     }
 
-    /// Retransmission timeout, jiffies.
+    /// Returns the retransmission timeout, jiffies.
     pub(super) const fn timeout(&self) -> u64 {
         self.timeout.jiffies
     }
 
-    /// Retransmission timeout, whole jiffies in microseconds.
+    /// Returns the retransmission timeout, whole jiffies in microseconds.
     const fn timeout_us(&self) -> u64 {
         self.timeout.rounded_us
     }
 
-    /// Jiffies until a segment sent at `sent_us` times out; `None` when that is past.
+    /// Returns the jiffies until a segment sent at `sent_us` times out; `None` when that is past.
     pub(super) fn left_of_timeout(&self, sent_us: u64, clock: &Clock) -> Option<u64> {
         let due_us = sent_us + self.timeout_us();
         let left_us = due_us.checked_sub(clock.micros()).filter(|&left| left > 0)?;
         Some(clock.jiffies_in_micros(left_us))
     }
 
-    /// Jiffies until a segment sent at `sent_us` times out, if they are less than `limit`. Most often they are not,
+    /// Returns the jiffies until a segment sent at `sent_us` times out, if they are less than `limit`. Most often they are not,
     /// which costs no division.
     pub(super) fn left_of_timeout_within(&self, limit: u64, sent_us: u64, clock: &Clock) -> Option<u64> {
         let due_us = sent_us + self.timeout_us();
@@ -96,7 +96,7 @@ impl RoundTrip {
         if far { None } else { self.left_of_timeout(sent_us, clock) }
     }
 
-    /// Two round-trip times, jiffies; `None` before the first sample.
+    /// Returns two round-trip times, jiffies; `None` before the first sample.
     pub(super) fn two_round_trips(&self) -> Option<u64> {
         (self.smoothed_8 > 0).then_some(self.double.jiffies)
     }
@@ -125,7 +125,7 @@ impl RoundTrip {
         self.take_deviation(self.deviation_4, una, next);
     }
 
-    /// What follows from the estimates.
+    /// Sets the timeout and twice the round-trip time from the estimates.
     #[inline(always)]
     pub(super) fn settle(&mut self, clock: &Clock) {
         let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
@@ -137,8 +137,8 @@ impl RoundTrip {
         (self.smoothed_8, self.deviation_4) = smoothed((self.smoothed_8, self.deviation_4), sample_us);
     }
 
-    /// The variance term rises at once and falls by a quarter of the difference per flight; `most_4` is the largest deviation since
-    /// the last time.
+    /// Raises the variance term at once, or lowers it by a quarter of the difference per flight; `most_4` is the largest
+    /// deviation since the last call.
     fn take_deviation(&mut self, most_4: u64, una: u64, next: u64) {
         if most_4 > self.deviation_4_max {
             self.deviation_4_max = most_4;
@@ -153,12 +153,12 @@ impl RoundTrip {
         }
     }
 
-    /// Feeds the minimum filter.
+    /// Adds a sample to the minimum filter.
     pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
         self.note_minimum_at(clock.micros(), sample_us, clock);
     }
 
-    /// Feeds the minimum filter at `now_us`.
+    /// Adds a sample to the minimum filter at `now_us`.
     #[inline]
     pub(super) fn note_minimum_at(&mut self, now_us: u64, sample_us: u64, clock: &Clock) {
         let at_least_a_jiffy = if sample_us == 0 { clock.micros_in_jiffies(1) } else { sample_us };
@@ -170,7 +170,7 @@ impl RoundTrip {
         self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
-    /// The handshake ended, with a sample or without. (TCP-3)
+    /// Begins with the end of the handshake, with a sample or without. (TCP-3)
     pub(super) fn begin(&mut self, sample_us: Option<u64>, clock: &Clock) {
         if let Some(sample_us) = sample_us {
             self.note_minimum(sample_us, clock);
@@ -184,8 +184,9 @@ impl RoundTrip {
     }
 }
 
-/// The mean times 8 and the deviation times 4 after a sample, microseconds: gains of 1/8 for the mean and 1/4 for the deviation. A
-/// deviation that grows because the round-trip time falls counts an eighth only. Neither falls by more than the gain's part of itself.
+/// Returns the mean times 8 and the deviation times 4 after a sample, microseconds: gains of 1/8 for the mean and 1/4 for the
+/// deviation. A deviation that grows because the round-trip time falls counts an eighth only. Neither falls by more than the
+/// gain's part of itself.
 #[inline(always)]
 fn smoothed((mean_8, deviation_4): (u64, u64), sample_us: u64) -> (u64, u64) {
     let error = sample_us as i64 - (mean_8 >> 3) as i64;
@@ -196,11 +197,11 @@ fn smoothed((mean_8, deviation_4): (u64, u64), sample_us: u64) -> (u64, u64) {
     (mean_8.wrapping_add_signed(error).max(1), deviation_4.wrapping_add_signed(eased))
 }
 
-/// A span of time in jiffies, divided anew only when it leaves the jiffy it is in.
+/// A span of time in jiffies, divided anew only when the time leaves the jiffy in which it is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     jiffies: u64,
-    /// The jiffies in microseconds: the span, rounded up.
+    /// The jiffies of the span in microseconds: the span, rounded up.
     rounded_us: u64,
 }
 

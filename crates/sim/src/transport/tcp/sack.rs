@@ -1,8 +1,8 @@
-//! What is new in the SACK blocks of an acknowledgement, and what is a duplicate (RFC 2018, RFC 2883).
+//! New segments and duplicates in the SACK blocks of an acknowledgement (RFC 2018, RFC 2883).
 
 use super::packet::{Ack, Block, MOST_SACK_BLOCKS};
 
-/// The blocks of the last acknowledgement: what they cover need not be visited again.
+/// The blocks of the last acknowledgement, whose segments need not be visited again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackCache {
     blocks: [(u64, u64); MOST_SACK_BLOCKS],
@@ -15,12 +15,12 @@ impl SackCache {
         self.count += 1;
     }
 
-    /// Ascending order, so that one pass finds what is new.
+    /// Sorts the blocks in ascending order, so that one pass finds new segments.
     pub(super) fn sort(&mut self) {
         self.blocks[..self.count].sort_unstable();
     }
 
-    /// Calls `visit` on every run of segments that this covers and `known` does not. (TCP-12)
+    /// Calls `visit` on every run of segments that these blocks cover and `known` does not. (TCP-12)
     pub(super) fn for_each_beyond(&self, known: &Self, mut visit: impl FnMut(u64, u64)) {
         for &(start, end) in &self.blocks[..self.count] {
             known.for_each_gap(start, end, &mut visit);
@@ -45,7 +45,7 @@ impl SackCache {
     }
 }
 
-/// The duplicates that an acknowledgement reports (D-SACK): a first block below the cumulative
+/// Returns the duplicates that an acknowledgement reports (D-SACK): a first block below the cumulative
 /// acknowledgement or inside the second block. (TCP-13)
 pub(super) fn reported_duplicate(ack: &Ack) -> Option<Block> {
     let mut blocks = ack.blocks();

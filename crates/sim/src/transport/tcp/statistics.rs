@@ -1,4 +1,4 @@
-//! What a sender counts.
+//! The counters of a sender.
 
 /// Counters of one sender since its connection opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,19 +27,19 @@ pub struct Statistics {
     pub segments_lost: u64,
     /// Segments delivered (acknowledged, SACKed or reported as duplicates).
     pub segments_delivered: u64,
-    /// Those of them that were delivered by acknowledgements with an ECN echo.
+    /// Segments delivered by acknowledgements with an ECN echo.
     pub segments_marked: u64,
     /// Acknowledgements processed.
     pub acknowledgements: u64,
     /// Round-trip samples taken.
     pub rtt_samples: u64,
-    /// Sum of the samples, microseconds.
+    /// Sum of the round-trip samples, microseconds.
     pub rtt_sum_us: u64,
-    /// Least sample, microseconds; `u64::MAX` before the first.
+    /// Least round-trip sample, microseconds; `u64::MAX` before the first.
     pub rtt_min_us: u64,
     /// Integral of the congestion window over time, segment-microseconds.
     pub window_time: u64,
-    /// Span of that integral, microseconds.
+    /// Span of the window's integral, microseconds.
     pub window_span_us: u64,
 }
 
@@ -52,14 +52,14 @@ impl Statistics {
         self.note_round_trips(1, sample_us, sample_us);
     }
 
-    /// `count` samples, of which the sum and the least are known, microseconds.
+    /// Notes `count` round-trip samples, of which the sum and the least are known, microseconds.
     pub(super) fn note_round_trips(&mut self, count: u64, sum_us: u64, least_us: u64) {
         self.rtt_samples += count;
         self.rtt_sum_us += sum_us;
         self.rtt_min_us = self.rtt_min_us.min(least_us);
     }
 
-    /// `count` segments are known to have arrived.
+    /// Notes that `count` segments are known to have arrived.
     pub(super) fn note_delivered(&mut self, count: u64, is_congestion_echoed: bool) {
         self.segments_delivered += count;
         if is_congestion_echoed {
@@ -67,23 +67,24 @@ impl Statistics {
         }
     }
 
-    /// The window was `window` segments for `span_us` microseconds.
+    /// Notes that the window was `window` segments for `span_us` microseconds.
     pub(super) fn note_window(&mut self, window: u32, span_us: u64) {
         self.window_time += u64::from(window) * span_us;
         self.window_span_us += span_us;
     }
 
-    /// Congestion events: recoveries of either kind and timeouts.
+    /// Returns the number of congestion events: recoveries of either kind and timeouts.
     pub const fn loss_events(&self) -> u64 {
         self.fast_recoveries + self.reordering_timer_recoveries + self.timeouts
     }
 
-    /// Mean round-trip time, microseconds, or `None` before the first sample.
+    /// Returns the mean round-trip time, microseconds, or `None` before the first sample.
     pub fn rtt_mean_us(&self) -> Option<f64> {
         (self.rtt_samples > 0).then(|| self.rtt_sum_us as f64 / self.rtt_samples as f64)
     }
 
-    /// Mean congestion window over time, segments, up to the last acknowledgement or timer.
+    /// Returns the mean congestion window over time, segments, up to the last acknowledgement or
+    /// timer.
     pub fn window_mean(&self) -> Option<f64> {
         (self.window_span_us > 0).then(|| self.window_time as f64 / self.window_span_us as f64)
     }

@@ -1,37 +1,38 @@
-//! When each end acts by itself: one enumeration of timers an end, and the sender's repair timer.
+//! The timers of each end: one enumeration an end, and the sender's repair timer.
 
 use super::clock::Clock;
 use super::rtt::RoundTrip;
 use lossylink_core::time::Instant;
 
-/// When the sender acts unless it is called off.
+/// A timer of the sender, and the time when it fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderTimer {
-    /// The connection request has no answer: it is repeated.
+    /// The connection request has no answer: it will be repeated.
     ConnectionRequest(Instant),
-    /// Retransmission timeout: everything outstanding counts as lost.
+    /// Retransmission timeout: all outstanding segments will count as lost.
     RetransmissionTimeout(Instant),
-    /// The reordering window closes: what was overtaken longer ago counts as lost (RFC 8985).
+    /// The reordering window closes: segments that were overtaken longer ago will count as lost
+    /// (RFC 8985).
     Reordering(Instant),
-    /// Time to probe for a tail loss (RFC 8985 section 7).
+    /// Loss probe: the tail will be probed for a loss (RFC 8985 section 7).
     LossProbe(Instant),
-    /// The pacing rate allows the next packet.
+    /// Pacing: the pacing rate will allow the next packet.
     Pacing(Instant),
 }
 
-/// When the receiver acts unless it is called off.
+/// A timer of the receiver, and the time when it fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverTimer {
-    /// The answer to a connection request has no answer: it is repeated.
+    /// The answer to a connection request has no answer: it will be repeated.
     ConnectionAnswer(Instant),
-    /// An acknowledgement has waited long enough for a second segment.
+    /// Delayed acknowledgement: it will have waited long enough for a second segment.
     DelayedAck(Instant),
-    /// Thinned duplicate acknowledgements are summed up.
+    /// Thinned duplicate acknowledgements will be summed up.
     CompressedAck(Instant),
 }
 
 impl SenderTimer {
-    /// When the timer fires.
+    /// Returns when the timer fires.
     pub const fn at(self) -> Instant {
         match self {
             Self::ConnectionRequest(at)
@@ -44,7 +45,7 @@ impl SenderTimer {
 }
 
 impl ReceiverTimer {
-    /// When the timer fires.
+    /// Returns when the timer fires.
     pub const fn at(self) -> Instant {
         match self {
             Self::ConnectionAnswer(at) | Self::DelayedAck(at) | Self::CompressedAck(at) => at,
@@ -52,20 +53,20 @@ impl ReceiverTimer {
     }
 }
 
-/// The sender's timer of handshake and repair. There is one, as in Linux: arming it takes the place
-/// of whatever was armed.
+/// The sender's timer of handshake and repair. There is one, as in Linux: a timer that is armed
+/// replaces the timer before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RepairTimer {
     armed: Option<SenderTimer>,
 }
 
 impl RepairTimer {
-    /// The timer, if armed.
+    /// Returns the timer, if it is armed.
     pub(super) const fn armed(&self) -> Option<SenderTimer> {
         self.armed
     }
 
-    /// When it fires; [`Instant::NEVER`] if it is not armed.
+    /// Returns when the timer fires; [`Instant::NEVER`] if it is not armed.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.armed.map_or(Instant::NEVER, SenderTimer::at)
     }
@@ -76,9 +77,9 @@ impl RepairTimer {
     }
 
     /// Arms the retransmission timeout from the stamp of the first outstanding segment or from now,
-    /// or none without data outstanding. (TCP-8)
+    /// or disarms the timer without data outstanding. (TCP-8)
     ///
-    /// In place of a probe or reordering timer it runs from the first outstanding segment.
+    /// In place of a probe or reordering timer the timeout runs from the first outstanding segment.
     pub(super) fn restart_timeout(&mut self, head_sent_us: Option<u64>, rtt: &RoundTrip, clock: &Clock) {
         let Some(sent_us) = head_sent_us else { return self.disarm() };
         let length = match self.armed {
@@ -90,7 +91,7 @@ impl RepairTimer {
         self.arm(SenderTimer::RetransmissionTimeout, length, clock);
     }
 
-    /// Nothing fires.
+    /// Disarms the timer.
     pub(super) const fn disarm(&mut self) {
         self.armed = None;
     }

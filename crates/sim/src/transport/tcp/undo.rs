@@ -1,16 +1,18 @@
 //! Undoing reductions whose retransmissions proved needless: by D-SACK (RFC 3708 as Linux counts),
 //! by timestamps (Eifel, RFC 3522), after a timeout by F-RTO (RFC 5682).
 
-/// What must be known to take a reduction back.
+/// The record from which a reduction can be taken back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// First segment outstanding when the episode began; `None` when nothing can be undone.
+    /// The first segment outstanding when the episode began; `None` when there is no reduction to
+    /// take back.
     marker: Option<u64>,
-    /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
+    /// Number of retransmissions of the episode not yet reported as duplicates; `None` before the
+    /// first.
     retransmissions: Option<u32>,
     /// The threshold before the reduction; zero when an ECN echo forbids returning to it.
     prior_threshold: u32,
-    /// Timestamp of the first retransmission, milliseconds; zero for none.
+    /// The timestamp of the first retransmission, milliseconds; zero for none.
     first_retransmission: u32,
 }
 
@@ -19,29 +21,29 @@ impl Undo {
         Self { marker: None, retransmissions: None, prior_threshold: 0, first_retransmission: 0 }
     }
 
-    /// From now on, `una` being acknowledged and `retransmitted` segments in flight again,
-    /// retransmissions are counted for an undo.
+    /// Counts retransmissions for an undo from now on, with `una` acknowledged and `retransmitted`
+    /// segments in flight again.
     pub(super) fn begin(&mut self, una: u64, retransmitted: u32) {
         self.marker = Some(una);
         self.retransmissions = (retransmitted > 0).then_some(retransmitted);
     }
 
-    /// The reduction stands: it cannot be taken back.
+    /// Lets the reduction stand: it cannot be taken back.
     pub(super) const fn forbid(&mut self) {
         self.marker = None;
     }
 
-    /// The threshold to return to, before the reduction that begins.
+    /// Keeps the threshold to return to, before the reduction that begins.
     pub(super) const fn keep_threshold(&mut self, threshold: u32) {
         self.prior_threshold = threshold;
     }
 
-    /// The path is congested: there is no returning to the old threshold. (TCP-38)
+    /// Forgets the old threshold, because the path is congested. (TCP-38)
     pub(super) const fn forget_threshold(&mut self) {
         self.prior_threshold = 0;
     }
 
-    /// A segment was retransmitted.
+    /// Counts a retransmission.
     pub(super) fn count_retransmission(&mut self, millis: u32) {
         if self.first_retransmission == 0 {
             self.first_retransmission = millis;
@@ -49,12 +51,12 @@ impl Undo {
         self.retransmissions = Some(self.retransmissions.unwrap_or(0) + 1);
     }
 
-    /// No retransmission is in flight any more.
+    /// Forgets the time of the first retransmission, when none is in flight any more.
     pub(super) const fn forget_first_retransmission(&mut self) {
         self.first_retransmission = 0;
     }
 
-    /// `count` duplicates of segments up to `end` arrived. (TCP-36)
+    /// Counts `count` duplicates of segments up to `end`, which arrived. (TCP-36)
     pub(super) fn count_duplicates(&mut self, end: u64, count: u32) {
         if self.marker.is_some_and(|marker| end > marker) {
             self.retransmissions = self.retransmissions.map(|left| left.saturating_sub(count));
@@ -81,7 +83,8 @@ impl Undo {
         self.all_needless() || self.is_original_late(echo)
     }
 
-    /// The reduction is taken back: the threshold to return to, unless that is forbidden. (TCP-38)
+    /// Takes the reduction back. Returns the threshold to return to, unless that is forbidden.
+    /// (TCP-38)
     pub(super) fn take_back(&mut self) -> Option<u32> {
         self.marker = None;
         (self.prior_threshold != 0).then_some(self.prior_threshold)
@@ -108,7 +111,7 @@ mod tests {
         assert!(undo.all_needless());
     }
 
-    /// TCP-36: what was in flight when the episode began counts, too.
+    /// TCP-36: segments that were in flight again when the episode began count, too.
     #[test]
     fn retransmissions_of_an_earlier_episode_are_reported_as_well() {
         let mut undo = Undo::new();

@@ -3,26 +3,26 @@
 /// A slow-start threshold that was never set.
 pub(super) const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// How much may be in flight, in segments, and how much of it was used.
+/// The congestion window in segments, and its use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// The congestion window.
+    /// The congestion window, segments.
     pub(super) size: u32,
-    /// Slow start below, congestion avoidance from here on.
+    /// The window below which slow start holds, and from which on congestion avoidance holds.
     pub(super) threshold: u32,
-    /// Acknowledged segments not yet turned into growth.
+    /// Number of acknowledged segments not yet turned into growth.
     credit: u32,
     /// The window before the last reduction.
     before_reduction: u32,
     /// Whether the window, not the application, limited the last flight.
     limited: bool,
-    /// Most segments outstanding in the last flight.
+    /// The most segments outstanding in the last flight.
     most_outstanding: u32,
-    /// The flight to which the two above belong ends here.
+    /// The end of the flight to which `limited` and `most_outstanding` belong.
     usage_end: u64,
-    /// Most segments outstanding since the application became the limit.
+    /// The most segments outstanding since the application became the limit.
     used: u32,
-    /// When the window was last known to be used or was set, jiffies.
+    /// The time when the window was last known to be used, or was set, jiffies.
     stamp: u64,
 }
 
@@ -45,7 +45,7 @@ impl Window {
         self.size < self.threshold
     }
 
-    /// The window before the last reduction.
+    /// Returns the window before the last reduction.
     pub(super) const fn before_reduction(&self) -> u32 {
         self.before_reduction
     }
@@ -61,7 +61,7 @@ impl Window {
         self.limited || (self.in_slow_start() && self.size < 2 * self.most_outstanding)
     }
 
-    /// Exponential growth up to the threshold; returns the acknowledged segments left over. (TCP-45)
+    /// Grows the window by slow start up to the threshold. Returns the acknowledged segments left over. (TCP-45)
     pub(super) fn slow_start(&mut self, acknowledged: u32) -> u32 {
         let grown = (self.size + acknowledged).min(self.threshold);
         let left = acknowledged - (grown - self.size);
@@ -69,7 +69,7 @@ impl Window {
         left
     }
 
-    /// Linear growth: one segment for every `per_segment` acknowledged. (TCP-46)
+    /// Grows the window linearly: by one segment for every `per_segment` acknowledged. (TCP-46)
     pub(super) fn grow_linearly(&mut self, per_segment: u32, acknowledged: u32) {
         if self.credit >= per_segment {
             // Credit from a larger window is worth one segment only.
@@ -83,8 +83,8 @@ impl Window {
         }
     }
 
-    /// How many segments more may be acknowledged before the window grows, if it is limited and past slow start, and
-    /// `per_segment` acknowledged ones give one of growth.
+    /// Returns how many segments more may be acknowledged before the window grows, if it is limited and past slow
+    /// start, and `per_segment` acknowledged segments give one segment of growth.
     #[cfg(feature = "fast")]
     pub(super) const fn segments_without_growth(&self, per_segment: u32) -> u32 {
         if self.in_slow_start() || !self.limited {
@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// Segments were acknowledged, too few for the window to grow.
+    /// Notes acknowledged segments that are too few for the window to grow.
     #[cfg(feature = "fast")]
     pub(super) const fn note_without_growth(&mut self, acknowledged: u32) {
         self.credit += acknowledged;
@@ -107,19 +107,19 @@ impl Window {
         self.stamp = jiffies;
     }
 
-    /// A reduction begins.
+    /// Begins a reduction: keeps the window before it and forgets the credit.
     pub(super) fn begin_reduction(&mut self) {
         self.before_reduction = self.size;
         self.credit = 0;
     }
 
-    /// The window was set by recovery, not by growth.
+    /// Sets the window by recovery, not by growth.
     pub(super) fn set(&mut self, size: u32, jiffies: u64) {
         self.size = size;
         self.stamp = jiffies;
     }
 
-    /// Takes note of how much of the window a transmission used. (TCP-47)
+    /// Notes how much of the window a transmission used. (TCP-47)
     pub(super) fn note_usage(&mut self, una: u64, next: u64, outstanding: u32, limited: bool, jiffies: u64) {
         let new_flight = una >= self.usage_end;
         if new_flight || limited || (!self.limited && outstanding > self.most_outstanding) {
@@ -135,7 +135,7 @@ impl Window {
         }
     }
 
-    /// Whether the window has not been known to be used for a retransmission timeout.
+    /// Whether the window has not been known to be used for a retransmission timeout, `rto`.
     #[inline]
     pub(super) const fn is_stale(&self, rto: u64, jiffies: u64) -> bool {
         jiffies - self.stamp >= rto

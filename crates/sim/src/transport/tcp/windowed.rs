@@ -1,5 +1,5 @@
-//! Best values over a sliding window, from the best, second and third best samples (the filter of
-//! Linux `lib/win_minmax.c`, due to Kathleen Nichols).
+//! Minimum and maximum over a sliding window, from the best, second and third best samples (the
+//! filter of Linux `lib/win_minmax.c`, due to Kathleen Nichols).
 
 /// The smallest value of a window.
 #[derive(Clone, Copy, Debug)]
@@ -9,14 +9,14 @@ pub(super) struct WindowedMinimum(Windowed);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowedMaximum(Windowed);
 
-/// Samples (time, badness), the best first: the lower the badness the better.
+/// The three best samples (time, badness), the best first: the lower the badness the better.
 #[derive(Clone, Copy, Debug)]
 struct Windowed {
     best: [(u64, u64); 3],
 }
 
 impl WindowedMinimum {
-    /// Without any sample the minimum is `u32::MAX`.
+    /// Returns the minimum of no sample, which is `u32::MAX`.
     pub(super) const fn new() -> Self {
         Self(Windowed { best: [(0, u32::MAX as u64); 3] })
     }
@@ -25,13 +25,13 @@ impl WindowedMinimum {
         self.0.best[0].1
     }
 
-    /// A sample at `now` in a window of `span`, in the same unit.
+    /// Adds a sample at `now` in a window of `span`, in the same unit.
     #[inline]
     pub(super) fn update(&mut self, span: u64, now: u64, value: u64) {
         self.0.update(span, now, value);
     }
 
-    /// Whether no sample up to `now` changes anything that is no less than `value`.
+    /// Whether no sample up to `now` changes the filter that is no less than `value`.
     #[cfg(feature = "fast")]
     pub(super) const fn is_kept(&self, span: u64, now: u64, value: u64) -> bool {
         self.0.is_kept(span, now, value)
@@ -39,7 +39,7 @@ impl WindowedMinimum {
 }
 
 impl WindowedMaximum {
-    /// Without any sample the maximum is zero.
+    /// Returns the maximum of no sample, which is zero.
     pub(super) const fn new() -> Self {
         Self(Windowed { best: [(0, u64::MAX); 3] })
     }
@@ -48,7 +48,7 @@ impl WindowedMaximum {
         !self.0.best[0].1
     }
 
-    /// A sample at `now` in a window of `span`, in the same unit.
+    /// Adds a sample at `now` in a window of `span`, in the same unit.
     #[inline]
     pub(super) fn update(&mut self, span: u64, now: u64, value: u64) {
         self.0.update(span, now, !value);
@@ -63,7 +63,8 @@ impl Windowed {
         }
     }
 
-    /// Whether none of three samples is beaten, and none is old.
+    /// Whether a sample at `now` beats none of the three, and the best sample is no older than a
+    /// quarter of the window.
     const fn is_kept(&self, span: u64, now: u64, badness: u64) -> bool {
         badness > self.best[2].1 && now - self.best[0].0 <= span / 4
     }
@@ -82,7 +83,7 @@ impl Windowed {
         self.expire(span, sample);
     }
 
-    /// Drops a best sample that left the window; keeps the runners-up of different ages.
+    /// Drops a best sample that left the window, and keeps runners-up of different ages.
     fn expire(&mut self, span: u64, sample: (u64, u64)) {
         let age = sample.0 - self.best[0].0;
         if age > span {

@@ -6,8 +6,9 @@ use crate::world::reception::Reception;
 use lossylink_core::rng::Stream;
 
 impl<F: Copy + Default> Core<F> {
-    /// A train of packets arrives, `packet` and those that `follow` makes of it, as each by itself would. `merge` adds as
-    /// many to the packet before them as it can. Arrivals come in order. The packets' numbers go on by one each.
+    /// Takes in a train of packets, `packet` and the packets that `follow` makes of it. Equals [`Core::arrive`] of each
+    /// packet at its time. `merge` adds as many packets as it can to the packet before them. Arrivals come in order. The
+    /// packets' numbers go on by `train.step` each.
     pub fn arrive_in_train(
         &mut self,
         train: Train,
@@ -34,14 +35,14 @@ impl<F: Copy + Default> Core<F> {
         }
     }
 
-    /// How many of a train from `index` on come before the core begins with the newest segment, once a burst has been
-    /// put off or cannot be any more.
+    /// Returns how many packets of a train from `index` on come before the core begins with the newest segment. Returns 0
+    /// while a burst may still be put off.
     fn mergeable(&self, train: Train, index: u32, host: &Reception) -> u32 {
         let at = train.nth(index);
         if !host.merges() || at > self.begins_at || self.packets < BURST_PACKETS {
             return 0;
         }
-        // With others between them each may be part of another segment.
+        // With packets of others between them, each packet may be part of another segment.
         let behind = if train.step == 1 { train.count } else { index + 1 };
         let (left, span) = (behind - index, (self.begins_at - at).as_ps());
         match train.spacing.as_ps() {

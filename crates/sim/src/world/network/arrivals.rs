@@ -1,10 +1,10 @@
-//! What has reached a host: on the way up through the core of its conversation.
+//! Packets that have reached a host, on their way up through the core of their conversation.
 //!
-//! A host that takes no time needs no core, and hosts with one conversation need one: what waits for it is in
-//! the order of its arrival. Otherwise each conversation has one, and the earliest goes first; of
-//! equal ones that of the first conversation.
+//! A host that takes no time needs no core. A host with one conversation needs one core, at which packets wait in the
+//! order of their arrival. On another host each conversation has a core, and the earliest packet goes first; of equal
+//! ones that of the first conversation.
 //!
-//! Where frames overtake each other on their way, they come to the cores when they have arrived and no sooner.
+//! Where frames overtake each other on their way, a frame comes to its core when it has arrived, and no sooner.
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -21,15 +21,15 @@ use lossylink_core::time::Instant;
 
 type Arrived<P> = Frame<Addressed<P>>;
 
-/// What waits at one host.
+/// The packets that wait at one host.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<P: Payload> {
-    /// When the transport has the next packet, or a frame arrives that was under way.
+    /// The time at which the transport gets the next packet, or at which a frame under way arrives.
     due: Instant,
-    /// Frames that have not arrived, if they may overtake each other.
+    /// Frames that have not arrived yet, if frames may overtake each other.
     under_way: Option<Box<Overtaking<Arrived<P>>>>,
     cores: Cores<P>,
-    /// Whether nothing matters but the wake-up, on one core.
+    /// Whether the host has one core, and no latency but its wake-up.
     is_simple: bool,
     reception: Reception,
     draws: Stream,
@@ -42,11 +42,11 @@ enum Cores<P: Payload> {
     None(Trains<Arrived<P>>),
     /// The core of the only conversation.
     One(Core<Arrived<P>>),
-    /// One for each conversation.
+    /// A core for each conversation.
     Several(Box<Several<P>>),
 }
 
-/// The cores of a host with several.
+/// The cores of a host with several conversations.
 #[derive(Clone, Debug)]
 struct Several<P: Payload> {
     cores: Vec<Core<Arrived<P>>>,
@@ -54,7 +54,7 @@ struct Several<P: Payload> {
 }
 
 impl<P: Payload> Arrivals<P> {
-    /// A host that takes no time.
+    /// Returns a host that takes no time.
     pub(super) fn new() -> Self {
         Self {
             due: Instant::NEVER,
@@ -66,7 +66,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// From now on the host receives like this, with `count` conversations; nothing may wait.
+    /// Sets how the host receives from now on, with `count` conversations. No packet may wait.
     pub(super) fn set_reception(&mut self, reception: &Reception, count: usize) {
         debug_assert!(self.poll_timeout().is_never(), "packets wait for a host that changes");
         let (draws, reception) = (self.draws.clone(), reception.clone());
@@ -77,12 +77,12 @@ impl<P: Payload> Arrivals<P> {
         self.grow(count);
     }
 
-    /// From now on frames may overtake each other on their way to the host.
+    /// Lets frames overtake each other on their way to the host from now on.
     pub(super) fn let_overtake(&mut self) {
         self.under_way = Some(Box::default());
     }
 
-    /// Latencies come from `draws` from now on.
+    /// Draws latencies from `draws` from now on.
     pub(super) fn set_draws(&mut self, draws: Stream) {
         self.draws = draws;
     }
@@ -100,7 +100,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// A conversation has a new connection.
+    /// Begins a new connection in a conversation.
     pub(super) fn renew(&mut self, index: usize) {
         match &mut self.cores {
             Cores::None(_) => {}
@@ -109,13 +109,13 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// When the transport has the next packet, or [`Arrivals::let_in`] has one to let in.
+    /// Returns when the transport gets the next packet, or when [`Arrivals::let_in`] has a frame to let in.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.due
     }
 
-    /// Hands the next packet, whenever it is due, to `take` and removes it.
+    /// Hands the next packet, whenever it is due, to `take` and removes the packet.
     #[inline]
     pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
         match &mut self.cores {
@@ -140,7 +140,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// Lets in the frame that arrives next, if nothing is due before; false if there is none.
+    /// Lets in the frame that arrives next, if no packet is due before; false if there is no such frame.
     #[inline]
     pub(super) fn let_in(&mut self, protocol: &impl Protocol<Packet = P>) -> bool {
         self.under_way.is_some() && self.let_in_next(protocol)
@@ -156,7 +156,7 @@ impl<P: Payload> Arrivals<P> {
         true
     }
 
-    /// A frame that is under way may arrive before anything else is due.
+    /// Moves the due time forward to the arrival of the next frame under way, if that is earlier.
     #[inline]
     fn look_at_way(&mut self) {
         if let Some(way) = &self.under_way {
@@ -174,7 +174,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// A packet arrives at the host. Arrivals come in order, if none may overtake another.
+    /// Takes in a packet that arrives at the host. Arrivals come in order, unless packets may overtake each other.
     #[inline]
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         if let Some(way) = &mut self.under_way {
@@ -191,7 +191,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// A packet arrives at a host that does not just wake up, or has several cores or none.
+    /// Takes in a packet at a host that does not just wake up, or has several cores or none.
     #[inline(never)]
     fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         let index = frame.payload.conversation as usize;
@@ -211,7 +211,7 @@ impl<P: Payload> Arrivals<P> {
         self.look_at_way();
     }
 
-    /// The core of a conversation has another next packet.
+    /// Notes that another packet is next at the core of a conversation.
     #[inline]
     fn update(&mut self, index: usize) {
         if let Cores::Several(several) = &mut self.cores {
@@ -232,20 +232,20 @@ impl<P: Payload> Several<P> {
         self.deadlines.grow(count);
     }
 
-    /// The core whose packet is the next.
+    /// Returns the core of the earliest packet.
     fn next(&mut self) -> &mut Core<Arrived<P>> {
         &mut self.cores[self.deadlines.owner()]
     }
 
-    /// A core has another next packet; returns when the earliest of all is due.
+    /// Notes that another packet is next at a core. Returns when the earliest packet of all cores is due.
     fn update(&mut self, index: usize) -> Instant {
         self.deadlines.set(index, self.cores[index].poll_timeout());
         self.deadlines.next()
     }
 }
 
-/// Adds up to `count` packets, `next` and those that follow it, to the one before them, if all are of one flow with the
-/// same congestion mark and the protocol can; returns how many. (HOST-5)
+/// Adds up to `count` packets, `next` and the packets that follow it, to the packet before them, if all are of one flow
+/// with equal congestion marks and the protocol can merge them. Returns how many were added. (HOST-5)
 fn merge<T: Protocol>(
     protocol: &T,
     held: &mut Arrived<T::Packet>,

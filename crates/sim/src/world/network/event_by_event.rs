@@ -1,11 +1,11 @@
-//! The doors of the fast half where it is not compiled: each stays shut, and the network goes event by event.
+//! Stand-ins for the entrances of the fast half where it is not compiled: the network goes event by event.
 
 use super::{Addressed, Conversation, Network};
 use crate::net::ProtectedLink;
 use crate::world::{Path, Protocol, Reception};
 use lossylink_core::time::Instant;
 
-/// The state of the fast half.
+/// The state of the fast half, which is empty where the fast half is not compiled.
 #[derive(Debug)]
 pub(super) struct State;
 
@@ -24,7 +24,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self
     }
 
-    /// Tells the fast half, which is not compiled, when somebody next looks at what the link has counted.
+    /// Tells the fast half, which is not compiled, when somebody next reads the counters of the link.
     pub const fn count_until(&mut self, _at: Instant) {}
 
     pub(super) const fn run_in_turns(

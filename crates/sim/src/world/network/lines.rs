@@ -1,15 +1,16 @@
-//! The lines of a host's interface, and whose turn it is: each takes a packet at a time, round robin (RDMA-24).
+//! The lines of a host's interface, and the order in which its ends use a line: a packet at a time, round robin (RDMA-24).
 //!
-//! An interface that forms packets as they leave (RDMA-19) asks the ends behind it for one whenever its line is free. An
-//! end that has a packet while the line is busy waits in the order in which it came, and behind all others once it has sent.
+//! An interface that forms packets as they leave (RDMA-19) asks the ends behind it for a packet whenever its line is free.
+//! An end that has a packet while the line is busy waits in the order in which it came. Once it has sent, it waits behind
+//! all others.
 //!
 //! ```text
 //!  ends that have something --> [ 3 | 0 | 7 ] --the first, when the line is free--> line
 //!                                       ^---------- again, if it has more ----------'
 //! ```
 //!
-//! All conversations of a host share one line; where each has a host of its own, each has its line. An interface that
-//! queues packets instead, as TCP's, has none here: its queue is a hop of the path.
+//! All conversations of a host share one line. Where each conversation has a host of its own, each has a line. An interface
+//! that queues packets instead, as TCP's, has no line here: its queue is a hop of the path.
 
 use crate::kernel::Ring;
 use crate::net::LineRate;
@@ -29,7 +30,7 @@ impl Line {
         Self { free_at: Instant::ZERO, waiting: Ring::new() }
     }
 
-    /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
+    /// Returns when the line is free for the first conversation that waits; [`Instant::NEVER`] if none waits.
     #[inline]
     const fn due(&self) -> Instant {
         if self.waiting.is_empty() { Instant::NEVER } else { self.free_at }
@@ -39,18 +40,18 @@ impl Line {
 /// The lines of the interfaces at one end of the path.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
-    /// `None` where packets do not wait for a line.
+    /// The rate of each line; `None` where packets do not wait for a line.
     rate: Option<LineRate>,
     is_shared: bool,
     lines: Vec<Line>,
-    /// Whether each conversation waits.
+    /// Whether each conversation waits for its line.
     waits: Vec<bool>,
-    /// When somebody's turn comes, line by line.
+    /// The times at which the lines are free for a conversation that waits, line by line.
     turns: Deadlines,
 }
 
 impl Lines {
-    /// The lines of `count` conversations: one that they share, or one each. Without a rate there are none.
+    /// Returns the lines of `count` conversations: one that they share, or one each. Without a rate there is no line.
     pub(super) fn new(rate: Option<LineRate>, is_shared: bool, count: usize) -> Self {
         let mut lines =
             Self { rate, is_shared, lines: Vec::new(), waits: Vec::new(), turns: Deadlines::new(1) };
@@ -69,20 +70,20 @@ impl Lines {
         self.waits.resize(count.max(self.waits.len()), false);
     }
 
-    /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
+    /// Returns when a line is free for a conversation that waits; [`Instant::NEVER`] if none waits.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.turns.next()
     }
 
-    /// Whose turn comes first.
+    /// Returns the conversation whose turn comes first.
     #[inline]
     pub(super) fn owner(&self) -> usize {
         self.lines[self.turns.owner()].waiting.front().map_or(0, |&index| index as usize)
     }
 
-    /// Asks the end of a conversation for its next packet, and says whether that was formed for the line. Without one the
-    /// end waits for its turn, or has nothing to send.
+    /// Asks the end of a conversation for its next packet. Returns the packet, and whether it was formed for the line. An
+    /// end that gives no packet waits for its turn, or has nothing to send.
     #[inline]
     pub(super) fn ask<P>(
         &mut self,
@@ -99,7 +100,8 @@ impl Lines {
         None
     }
 
-    /// Whether the conversation may have a packet formed at `now`: its line is free, and nobody waits before it.
+    /// Whether the conversation may have a packet formed at `now`: its line is free, and no other conversation waits before
+    /// it.
     #[inline]
     fn is_turn_of(&self, index: usize, now: Instant) -> bool {
         if self.rate.is_none() {
@@ -109,8 +111,8 @@ impl Lines {
         line.free_at <= now && line.waiting.front().is_none_or(|&first| first as usize == index)
     }
 
-    /// Until when only this conversation has packets formed: another one's turn comes right after. The distant future if
-    /// none waits.
+    /// Returns until when only this conversation has packets formed: the turn of another conversation comes right after.
+    /// Returns the distant future if no other conversation waits.
     #[inline]
     #[cfg(feature = "fast")]
     pub(super) fn next_of_others(&self, index: usize) -> Instant {
@@ -122,13 +124,13 @@ impl Lines {
         if others > 0 { Instant::ZERO } else { self.turns.next_of_others(own) }
     }
 
-    /// How long a frame occupies a line; no time where packets do not wait for one.
+    /// Returns how long a frame occupies a line; zero where packets do not wait for a line.
     #[inline]
     pub(super) fn serialisation(&self, octets: impl FnOnce() -> u32) -> Duration {
         self.rate.map_or(Duration::ZERO, |rate| rate.serialisation(octets()))
     }
 
-    /// The conversation has a packet, and waits for its turn.
+    /// Lets a conversation that has a packet wait for its turn.
     #[inline]
     fn join(&mut self, index: usize) {
         if !std::mem::replace(&mut self.waits[index], true) {
@@ -138,7 +140,7 @@ impl Lines {
         }
     }
 
-    /// The conversation has nothing to send: if its turn comes next, the next one's does.
+    /// Ends the turn of a conversation that has nothing to send, if it waits first: the next conversation is first then.
     #[inline]
     fn pass(&mut self, index: usize) {
         if self.rate.is_some() && self.waits[index] {
@@ -148,8 +150,8 @@ impl Lines {
         }
     }
 
-    /// A packet of the conversation left at `now` and occupies the line for so long: in its turn if it was formed for the
-    /// line, else through the queue of the interface. What is formed next comes behind it.
+    /// Notes that a packet of the conversation left at `now` and occupies the line for `takes`: in its turn if the packet
+    /// was formed for the line, else through the queue of the interface. Packets that are formed next come behind it.
     #[inline]
     pub(super) fn note_sent(&mut self, index: usize, now: Instant, takes: Duration, is_formed: bool) {
         if self.rate.is_none() {
@@ -164,7 +166,7 @@ impl Lines {
         self.turns.set(own, line.due());
     }
 
-    /// If it is the first that waits, it does not any more.
+    /// Removes the conversation from those that wait, if it is the first of them.
     #[inline]
     fn end_turn(&mut self, own: usize, index: usize) {
         let waiting = &mut self.lines[own].waiting;

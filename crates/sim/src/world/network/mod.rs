@@ -1,9 +1,9 @@
 //! Two hosts, the hops between them, and a link that may be protected.
 //!
-//! The sources of events, in the order in which ties break: the link, frames that reach it from
-//! either side, packets that are handled at the far and the near host, the timers and the interface
-//! of the far host, those of the near one. Hops whose queues decide nothing have no events: a
-//! frame's arrival is known when it sets out.
+//! The sources of events, in the order in which ties break: the link, frames that reach the link from either
+//! side, packets that are handled at the far and at the near host, timers and interface of the far host, timers
+//! and interface of the near host. Hops whose queues decide nothing have no events: the arrival of a frame is
+//! known when the frame sets out.
 
 mod arrivals;
 #[cfg_attr(not(feature = "fast"), path = "event_by_event.rs")]
@@ -39,23 +39,25 @@ use sending::cross;
 pub struct Addressed<P> {
     /// Index of the conversation.
     pub conversation: u32,
-    /// How many connections had used that index before.
+    /// Number of connections that had used that index before.
     pub generation: u32,
     /// The packet.
     pub packet: P,
-    /// When it reached the link on its way forward, if anybody wants to know; otherwise the start of the run.
+    /// Time at which the packet reached the link on its way forward, if times are measured; otherwise the start
+    /// of the run.
     pub entered_at: Instant,
-    /// How much later the next of its train did.
+    /// Time from the entry of the packet to that of the next packet of its train.
     pub pace: Duration,
 }
 
 impl<P> Addressed<P> {
-    /// From now on it says that it reached the link when the train did.
+    /// Notes in the packet when its train reached the link.
     fn enter(&mut self, train: Train) {
         (self.entered_at, self.pace) = (train.first, train.spacing);
     }
 
-    /// It has left the link as the train says: hands the time that each took to `note`.
+    /// Hands to `note` the time across the link of each packet of a train, which has left the link at the times
+    /// of `train`.
     fn leave(&mut self, train: Train, mut note: impl FnMut(Duration)) {
         let entered = train.from(self.entered_at).at_pace(self.pace);
         (0..train.count).for_each(|index| note(train.nth(index) - entered.nth(index)));
@@ -85,11 +87,11 @@ impl<P: Payload> Payload for Addressed<P> {
 pub struct Conversation<T: Protocol> {
     /// The end that sends the data.
     pub near: T::Near,
-    /// The end that receives it.
+    /// The end that receives the data.
     pub far: T::Far,
 }
 
-/// What can happen next.
+/// The sources of events, in the order in which ties break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Link,
@@ -113,7 +115,7 @@ pub struct Network<T: Protocol, L> {
     fast: fast::State,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
-    /// The conversation whose near end was the last to be handed something.
+    /// The conversation whose near end had the latest event.
     touched: usize,
     now: Instant,
     at_link: Trains<Frame<Addressed<T::Packet>>>,
@@ -124,14 +126,14 @@ pub struct Network<T: Protocol, L> {
     far_timers: Deadlines,
     near_lines: Lines,
     far_lines: Lines,
-    /// Across the link, forward, if anybody wants to know.
+    /// Times of packets across the link on the way forward, if they are measured.
     latency: Option<Delays>,
     tap: Tap<Addressed<T::Packet>>,
     stop: Stop,
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// A network at time zero.
+    /// Returns a network at time zero.
     pub fn new(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>) -> Self {
         let count = conversations.len();
         let lines = Lines::new(protocol.line(), path.shares_interfaces(), count);
@@ -166,55 +168,55 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// Lets `tap` look at the hops of the path; that of the link is the link's own.
+    /// Lets `tap` look at the hops of the path. The link has a tap of its own.
     #[must_use]
     pub fn tapped(self, tap: Tap<Addressed<T::Packet>>) -> Self {
         Self { tap, ..self }
     }
 
-    /// Stops where it is when somebody asks for it.
+    /// Lets `stop` end a run where it is.
     #[must_use]
     pub fn stopping(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
 
-    /// Whether it was stopped: then not all has happened that its owner let happen.
+    /// Whether the run was stopped before everything happened that its owner let happen.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stop.is_asked()
     }
 
-    /// The present.
+    /// Returns the present time.
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// From now on counts how long each packet takes from the entry of the link to its exit.
+    /// Measures from now on how long each packet takes from the entry of the link to its exit.
     pub fn measure_latency(&mut self) {
         self.latency = Some(Delays::default());
     }
 
-    /// What has been counted, if it is measured.
+    /// Returns the times of packets across the link, if they are measured.
     pub const fn latency(&self) -> Option<&Delays> {
         self.latency.as_ref()
     }
 
-    /// The tap.
+    /// Returns the tap on the hops.
     pub const fn tap(&self) -> &Tap<Addressed<T::Packet>> {
         &self.tap
     }
 
-    /// The protocol's settings.
+    /// Returns the settings of the protocol.
     pub const fn protocol(&self) -> &T {
         &self.protocol
     }
 
-    /// A conversation.
+    /// Returns a conversation.
     pub fn conversation(&self, index: usize) -> &Conversation<T> {
         &self.conversations[index]
     }
 
-    /// All conversations.
+    /// Returns all conversations.
     pub fn conversations(&self) -> &[Conversation<T>] {
         &self.conversations
     }
@@ -232,36 +234,37 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.conversations.len() - 1
     }
 
-    /// Makes room for a new connection in the place of one that has ended: packets of the old one
-    /// that are still under way will find nobody.
+    /// Makes room for a new connection in the place of one that has ended. Packets of the old connection that
+    /// are still under way will find no end.
     pub fn renew(&mut self, index: usize) {
         self.generations[index] = self.generations[index].wrapping_add(1);
         self.at_near.renew(index);
         self.at_far.renew(index);
     }
 
-    /// The conversation whose near end was the last to be handed something.
+    /// Returns the conversation whose near end had the latest event.
     pub const fn touched(&self) -> usize {
         self.touched
     }
 
-    /// The most octets that ever stood in the interface of the near host; 0 where each conversation has its own.
+    /// Returns the most octets that ever stood in the interface of the near host; 0 where each conversation has
+    /// an interface of its own.
     pub fn interface_bytes_max(&self) -> u64 {
         self.path.to_link.high_water_bytes()
     }
 
-    /// Frames dropped in the hops around the link.
+    /// Returns how many frames were dropped in the hops around the link.
     pub fn hop_drops(&self) -> u64 {
         let path = &self.path;
         path.to_link.dropped() + path.to_far.dropped() + path.back_to_link.dropped() + path.to_near.dropped()
     }
 
-    /// Frames that the hops behind the link corrupted.
+    /// Returns how many frames the hops behind the link corrupted.
     pub fn lost_behind(&self) -> LostBehind {
         self.path.lost_behind()
     }
 
-    /// From now on both hosts receive like this; nothing may wait at them.
+    /// Sets how both hosts receive from now on. No packet may wait at them.
     pub fn set_reception(&mut self, reception: &Reception) {
         let count = self.conversations.len();
         self.fast.set_reception(reception);
@@ -269,37 +272,37 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.at_far.set_reception(reception, count);
     }
 
-    /// The hosts draw what their receptions take from these streams from now on.
+    /// Sets the streams from which the hosts draw their latencies from now on.
     pub fn set_draws(&mut self, near: Stream, far: Stream) {
         self.at_near.set_draws(near);
         self.at_far.set_draws(far);
     }
 
-    /// Lets the owner act on the ends of a conversation (open it, post an operation), then sends
-    /// what they have to send.
+    /// Lets the owner act on the ends of a conversation (open it, post an operation), then sends the packets
+    /// that the ends have to send.
     pub fn act(&mut self, index: usize, action: impl FnOnce(Instant, &mut Conversation<T>)) {
         action(self.now, &mut self.conversations[index]);
         self.flush_near(index);
         self.flush_far(index);
     }
 
-    /// Lets the owner take what an end keeps for it, which sends nothing.
+    /// Lets the owner take results that an end keeps for it; no packet is sent.
     pub fn take<R>(&mut self, index: usize, take: impl FnOnce(&mut Conversation<T>) -> R) -> R {
         take(&mut self.conversations[index])
     }
 
-    /// Moves the clock forward to `at`, before which nothing may be due.
+    /// Moves the clock forward to `at`, before which no event may be due.
     pub fn wait_until(&mut self, at: Instant) {
         debug_assert!(self.next().0 >= at, "something happens before {at}");
         self.now = self.now.max(at);
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     pub fn poll_timeout(&self) -> Instant {
         self.next().0
     }
 
-    /// Does what happens next, unless it lies after `end`; whether something happened.
+    /// Handles the next event, unless it lies after `end`. Returns whether there was an event.
     #[inline]
     pub fn step(&mut self, end: Instant) -> bool {
         let (at, source) = self.next();
@@ -400,12 +403,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.flush_far(index);
     }
 
-    /// The line of the far host is free for the conversation whose turn it is.
+    /// Sends packets of the conversation that is next at the line of the far host, which is free.
     fn handle_far_line(&mut self) {
         self.flush_far(self.far_lines.owner());
     }
 
-    /// The line of the near host is free for the conversation whose turn it is.
+    /// Sends packets of the conversation that is next at the line of the near host, which is free.
     fn handle_near_line(&mut self) {
         let index = self.near_lines.owner();
         self.touched = index;
@@ -421,7 +424,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// Takes the frames that have left the link on toward the hosts.
+    /// Sends the frames that have left the link on toward the hosts.
     #[inline]
     fn collect(&mut self) {
         let now = self.now;

@@ -1,7 +1,7 @@
-//! A network whose hosts are outside of the simulation, and whose time is theirs.
+//! A network whose hosts are outside of the simulation, and keep the time.
 //!
-//! The owner says what time it is. No frame that a host sends from then on reaches the link before the leg to it
-//! has passed: so far the link may run ahead, and the owner need not wake up for what happens inside of it.
+//! The owner says what time it is. No frame that a host sends from then on reaches the link before the leg to it has
+//! passed. The link may run ahead up to then, and the owner need not wake up for events inside of the link.
 
 use super::{Addressed, Network};
 use crate::kernel::ahead::just_short_of;
@@ -12,14 +12,14 @@ use lossylink_core::time::{Duration, Instant};
 /// The two hosts of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The host that the data usually comes from.
+    /// The host that usually sends the data.
     Near,
-    /// The other one.
+    /// The host that usually receives the data.
     Far,
 }
 
 impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
-    /// A host sends a frame at `now`.
+    /// Sends a frame of a host at `now`.
     pub fn send(&mut self, now: Instant, end: End, frame: Carried) {
         self.keep_up(now);
         self.act(0, |_, hosts| match end {
@@ -28,9 +28,9 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         });
     }
 
-    /// When the owner has to ask again: a frame comes out, or one may.
+    /// Returns when the owner has to ask again: a frame comes out then, or may come out.
     ///
-    /// What the link does reaches a host no sooner than the leg to it takes: for so long the link may wait.
+    /// An event of the link reaches a host no sooner than the leg to the host takes. The link may wait for that time.
     pub fn poll_outside(&self) -> Instant {
         let hosts = &self.conversations[0];
         if hosts.near.has_arrivals() || hosts.far.has_arrivals() {
@@ -40,13 +40,13 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         link.min(self.at_far.poll_timeout()).min(self.at_near.poll_timeout())
     }
 
-    /// Whether anything is under way on the link, or will be without another frame of a host.
+    /// Whether a frame is under way on the link, or an event of the link will come without another frame of a host.
     pub fn is_link_busy(&self) -> bool {
         !self.link_next().is_never()
     }
 
-    /// When the owner has to ask so that the link has come to `moment`: it may run at `now` what lies less than the lead
-    /// ahead.
+    /// Returns when the owner has to ask so that the link has come to `moment`. At `now` the link may run as far ahead
+    /// as the least time from a host to the link, that time excluded.
     pub fn asked_for(&self, moment: Instant) -> Instant {
         let lead = self.path.least_to_link();
         if moment.is_never() || lead == Duration::ZERO {
@@ -56,12 +56,12 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         }
     }
 
-    /// How far the link may run at `now`.
+    /// Returns how far the link may run at `now`.
     pub fn reach(&self, now: Instant) -> Instant {
         now.max(just_short_of(now, self.path.least_to_link()))
     }
 
-    /// Lets everything happen on the link until `moment`, which lies within its reach at `now`.
+    /// Handles all events of the link until `moment`, which lies within its reach at `now`.
     pub fn run_link(&mut self, now: Instant, moment: Instant) {
         if self.link_next() <= moment {
             self.now = now;
@@ -70,7 +70,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         }
     }
 
-    /// The next frame that has come out by `now`, and where.
+    /// Returns the next frame that has come out by `now`, and the host at which it came out.
     pub fn take_arrival(&mut self, now: Instant) -> Option<(End, Arrival)> {
         self.keep_up(now);
         self.take(0, |hosts| {
@@ -84,7 +84,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         self.link.poll_timeout().min(entries)
     }
 
-    /// Lets happen what has happened by `now`, and inside of the link what no host can change any more.
+    /// Handles the events up to `now`, and those inside of the link that no host can change any more.
     fn keep_up(&mut self, now: Instant) {
         self.run_link(now, self.reach(now));
         while self.at_far.poll_timeout() <= now {

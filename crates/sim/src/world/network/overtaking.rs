@@ -4,7 +4,8 @@ use lossylink_core::time::Instant;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Frames under way, of which the next is the one that arrives first; of equal ones that which set out first.
+/// Frames under way, in the order of their arrival; of equal arrivals the frame that set out first comes
+/// first.
 #[derive(Clone, Debug)]
 pub(super) struct Overtaking<F> {
     frames: BinaryHeap<Reverse<Coming<F>>>,
@@ -51,18 +52,18 @@ impl<F> Default for Overtaking<F> {
 }
 
 impl<F> Overtaking<F> {
-    /// A frame sets out, to arrive at `at`.
+    /// Adds a frame that sets out, to arrive at `at`.
     pub(super) fn push(&mut self, at: Instant, frame: F) {
         self.frames.push(Reverse(Coming { at, number: self.set_out, frame }));
         self.set_out += 1;
     }
 
-    /// When the next frame arrives.
+    /// Returns when the next frame arrives.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.frames.peek().map_or(Instant::NEVER, |Reverse(coming)| coming.at)
     }
 
-    /// Takes the next frame, with when it arrives.
+    /// Removes the next frame, and returns it with the time of its arrival.
     pub(super) fn pop(&mut self) -> Option<(Instant, F)> {
         self.frames.pop().map(|Reverse(coming)| (coming.at, coming.frame))
     }

@@ -1,4 +1,4 @@
-//! Lets a network run up to an instant, for an owner that may watch the near ends and act on them.
+//! Runs of a network up to an instant, for an owner that may watch the near ends and act on them.
 
 use super::{Addressed, Conversation, Network};
 use crate::net::ProtectedLink;
@@ -11,7 +11,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.run_watched(end, |_, _| {});
     }
 
-    /// Runs up to and including `end`; `watch` sees a conversation whenever its near end was handed something.
+    /// Runs up to and including `end`; `watch` sees a conversation after each event of its near end.
     pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(usize, &Conversation<T>)) {
         self.run_acting(end, |_, index, ends| {
             watch(index, ends);
@@ -19,8 +19,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         });
     }
 
-    /// Runs up to and including `end` for an owner that may act on the near end of a conversation whenever this end was handed
-    /// something, and says whether it did. Packets that come of an action leave behind those that have been sent.
+    /// Runs up to and including `end`. After each event of a near end, `act` may act on its conversation, and returns whether
+    /// it did. Packets that come of an action leave behind the packets that have been sent.
     pub fn run_acting(
         &mut self,
         end: Instant,
@@ -37,7 +37,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// Runs while `goes_on` says so of a conversation, up to and including `end`. Places that take turns ask once a turn: then
+    /// Runs while `goes_on` holds for a conversation, up to and including `end`. Places that take turns ask once a turn: then
     /// some of the events behind the one that changes the answer have happened, at places that do not know of it yet.
     pub fn run_while(&mut self, index: usize, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
         if self.run_in_turns_while(index, &goes_on, end) {
@@ -46,7 +46,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         while goes_on(&self.conversations[index]) && !self.is_stopped() && self.step(end) {}
     }
 
-    /// The near end was handed something at `at`, since when it may have sent ahead of the present.
+    /// Lets the owner act on the near end that had an event at `at`, since when it may have sent ahead of the present.
     #[inline]
     pub(super) fn let_act(
         &mut self,
@@ -59,13 +59,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// When the near host next does something.
+    /// Returns the time of the near host's next event.
     #[inline]
     pub(super) fn next_at_near(&self) -> Instant {
         self.at_near.poll_timeout().min(self.near_timers.next()).min(self.near_lines.poll_timeout())
     }
 
-    /// When the far host next does something.
+    /// Returns the time of the far host's next event.
     #[inline]
     pub(super) fn next_at_far(&self) -> Instant {
         self.at_far.poll_timeout().min(self.far_timers.next()).min(self.far_lines.poll_timeout())

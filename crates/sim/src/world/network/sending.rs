@@ -58,7 +58,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 }
 
-/// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.
+/// Sends a frame across a leg that it enters at `entry`. An open tap sees the frame.
 #[inline]
 pub(super) fn cross<P: Copy>(
     tap: &Tap<P>,
@@ -70,7 +70,8 @@ pub(super) fn cross<P: Copy>(
     if tap.is_open() { cross_watched(tap, name, leg, (now, entry), frame) } else { leg.cross(entry, frame) }
 }
 
-/// Out of the way of the frames that nobody looks at.
+/// Sends a frame across a leg before the eyes of the tap. Not inlined, out of the way of the frames
+/// that nobody looks at.
 #[cold]
 #[inline(never)]
 fn cross_watched<P: Copy>(
@@ -87,7 +88,8 @@ fn cross_watched<P: Copy>(
     })
 }
 
-/// The frame that carries a packet of `owner`: the index of a conversation, and its generation.
+/// Returns the frame that carries a packet of `owner`: the index of a conversation, and its
+/// generation.
 #[inline]
 pub(super) fn address<T: Protocol>(
     protocol: &T,

@@ -1,4 +1,4 @@
-//! Lets a network fall silent once nobody wants anything of it.
+//! Runs a network until its hosts have no event left and its link moves no data.
 
 use super::{Addressed, Network};
 use crate::net::ProtectedLink;
@@ -7,8 +7,8 @@ use crate::world::limits::LATEST;
 use lossylink_core::time::Instant;
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Runs until nothing happens any more, or until the hosts are silent and the link moves no data any more though it asks for an
-    /// answer. What is under way then stays where it is.
+    /// Runs until no event is left, or until the hosts have no event and the link moves no data any more though it asks for an
+    /// answer. Frames that are under way then stay where they are.
     pub fn fall_silent(&mut self) {
         loop {
             let hosts = Some(self.next_of_hosts()).filter(|next| !next.is_never());
@@ -20,7 +20,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// When something happens next beside the link.
+    /// Returns the time of the next event outside of the link: at a host, or of a frame that reaches the link.
     fn next_of_hosts(&self) -> Instant {
         let on_the_way = self.at_link.poll_timeout().min(self.back_at_link.poll_timeout());
         on_the_way.min(self.next_at_near()).min(self.next_at_far())

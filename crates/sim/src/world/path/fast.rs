@@ -6,7 +6,7 @@ use crate::net::Hop;
 use crate::net::frame::GAP_OCTETS;
 
 impl Leg {
-    /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
+    /// Returns how a train of frames of `octets` leaves the leg; `None`, and nothing has happened, if it does not stay one train.
     #[inline(always)]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
         if self.chances.as_ref().is_some_and(|chances| !chances.cross_alike(train.count, octets)) {
@@ -19,16 +19,15 @@ impl Leg {
         Some(crossed)
     }
 
-    /// Returns how a train of frames comes out that meets no chance; `None`, and nothing has happened, if the train does not stay
-    /// one.
+    /// Returns how a train of frames without losses and jitter leaves the leg; `None`, and nothing has happened, if it does not
+    /// stay one train.
     #[inline(always)]
     fn cross_by_time(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
         if self.hops.is_empty() { Some(entered) } else { self.cross_hops(entered, octets) }
     }
 
-    /// Returns how a train of frames comes out of the hops of the leg; `None`, and nothing has happened, if the train does not stay
-    /// one.
+    /// Returns how a train of frames leaves the hops of the leg; `None`, and nothing has happened, if it does not stay one train.
     #[inline(never)]
     fn cross_hops(&mut self, entered: Train, octets: u32) -> Option<Train> {
         let arrives = self.hops.iter_mut().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
@@ -38,13 +37,13 @@ impl Leg {
 }
 
 impl Chances {
-    /// Whether this number of frames of `octets` is certain to cross alike.
+    /// Whether the next `frames` frames of `octets` are certain to cross without a loss and without jitter.
     fn cross_alike(&self, frames: u32, octets: u32) -> bool {
         let clear = |losses: &Losing| losses.process.clear_frames(octets - GAP_OCTETS) >= u64::from(frames);
         self.jitter.is_none() && self.losses.as_ref().is_none_or(clear)
     }
 
-    /// This number of frames of `octets` has crossed, as was certain.
+    /// Notes that `frames` frames of `octets` have crossed without a loss, as was certain.
     fn pass(&mut self, frames: u32, octets: u32) {
         if let Some(losses) = &mut self.losses {
             losses.process.skip(u64::from(frames), octets - GAP_OCTETS);

@@ -1,4 +1,4 @@
-//! Jitter: what frames take longer on a hop, each by a time of its own.
+//! Jitter: the extra time that a frame takes on a hop, drawn for each frame.
 //!
 //! The extra time is uniform on [0, most], and independent of frame to frame. A hop that keeps order holds a frame that would
 //! overtake until the one before it has left: then both leave at once. On a hop that does not, frames overtake.
@@ -12,18 +12,18 @@
 use lossylink_core::rng::{RngCore, Stream};
 use lossylink_core::time::{Duration, Instant};
 
-/// The jitter of a hop, at work.
+/// The jitter of a hop: its parameters and its state.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     most: Duration,
     keeps_order: bool,
     draws: Stream,
-    /// When the last frame left, where the order is kept.
+    /// The time when the last frame left, where the order is kept.
     last: Instant,
 }
 
 impl Jitter {
-    /// Extra times of up to `most`, drawn from `draws`.
+    /// Returns jitter with extra times of up to `most`, drawn from `draws`.
     pub const fn new(most: Duration, keeps_order: bool, draws: Stream) -> Self {
         Self { most, keeps_order, draws, last: Instant::ZERO }
     }
@@ -38,7 +38,7 @@ impl Jitter {
         self.keeps_order
     }
 
-    /// When a frame leaves that would leave at `at` without jitter.
+    /// Returns when a frame leaves that would leave at `at` without jitter.
     pub(super) fn leave(&mut self, at: Instant) -> Instant {
         let at = at + self.draw();
         if !self.keeps_order {
@@ -48,7 +48,8 @@ impl Jitter {
         self.last
     }
 
-    /// Each number of picoseconds from 0 to `most` is as likely as any other, within 2^-64 of each chance.
+    /// Draws an extra time. Each number of picoseconds from 0 to `most` is as likely as any other, within 2^-64 of each
+    /// chance.
     fn draw(&mut self) -> Duration {
         let numbers = u128::from(self.most.as_ps()) + 1;
         Duration::from_ps(((u128::from(self.draws.next_u64()) * numbers) >> 64) as u64)
@@ -67,7 +68,7 @@ mod tests {
         Jitter::new(MOST, keeps_order, Streams::new(seed).stream("jitter"))
     }
 
-    /// What frames take longer that enter so far apart.
+    /// Returns the extra times of frames that enter `spacing` apart.
     fn extra_times(jitter: &mut Jitter, spacing: Duration, frames: u64) -> Vec<Duration> {
         let enters = (0..frames).map(|index| Instant::ZERO + spacing * index);
         enters.map(|at| jitter.leave(at) - at).collect()
@@ -104,12 +105,13 @@ mod tests {
         let mut free = jitter(false, 1);
         let leaves: Vec<_> = (0..1_000).map(|index| free.leave(Instant::ZERO + spacing * index)).collect();
         let overtaken = leaves.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // The next leaves sooner if its draw is smaller by more than the spacing, 1 % of the most: 0.99^2 / 2 of the pairs.
+        // The next frame leaves sooner if its draw is smaller by more than the spacing, 1 % of the most: 0.99^2 / 2 of the
+        // pairs.
         assert!((400..=580).contains(&overtaken), "{overtaken}");
     }
 
     proptest! {
-        /// The departure is the frame's own, or that of the one before it: whichever is later.
+        /// The departure of a frame is its own, or that of the frame before it: whichever is later.
         #[test]
         fn a_hop_that_keeps_order_is_a_fifo(
             seed: u64,

@@ -1,22 +1,23 @@
-//! What the hops behind a link lose.
+//! Counts of the frames that the hops behind a link corrupt.
 
-/// Frames that the hops behind the link corrupted, by direction; `None` where they corrupt none.
+/// Numbers of frames that the hops behind the link corrupted, by direction; `None` where they
+/// corrupt none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostBehind {
-    /// Toward the receiving host.
+    /// Frames corrupted toward the receiving host.
     pub forward: Option<u64>,
-    /// Toward the sending host.
+    /// Frames corrupted toward the sending host.
     pub back: Option<u64>,
 }
 
 impl LostBehind {
-    /// Those since it was `begin`.
+    /// Returns the numbers of frames corrupted since the numbers were `begin`.
     #[must_use]
     pub fn since(self, begin: Self) -> Self {
         self.with(begin, |end, begin| end - begin)
     }
 
-    /// These and those of another run of the path.
+    /// Returns the sums of these numbers and those of another run of the path.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.with(other, |one, other| one + other)

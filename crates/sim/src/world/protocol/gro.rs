@@ -1,15 +1,15 @@
-//! Generic receive offload: when a host hands two data packets up as one (Linux `tcp_gro_receive`).
+//! Generic receive offload: the rules by which a host hands two data packets up as one (Linux `tcp_gro_receive`).
 //!
 //! The push flag, which ends a merge too, is not modelled: the short last segment of a flow stands
 //! for it.
 
 use crate::transport::tcp::{Config, Data, Packet};
 
-/// Largest IP packet that merging makes, bytes (Linux: below `GRO_LEGACY_MAX_SIZE`).
+/// The largest IP packet that merging makes, bytes (Linux: below `GRO_LEGACY_MAX_SIZE`).
 const MOST_BYTES: u32 = 65_535;
 
-/// Adds `next`, and the full segments that follow it up to `count` in all, to `held` as far as they may be part of the
-/// same packet; returns how many. (HOST-6, HOST-7)
+/// Adds `next`, and the full segments that follow it up to `count` in all, to `held`, as far as they may be part of
+/// one packet. Returns how many were added. (HOST-6, HOST-7)
 pub(super) fn merge_data(held: &mut Data, next: &Data, count: u32, config: &Config) -> u32 {
     let full = config.payload_bytes();
     let is_full = held.payload == u32::from(held.segments) * full;
@@ -42,7 +42,7 @@ mod tests {
         }
     }
 
-    /// What one segment becomes when others follow, and how many it took in.
+    /// Returns the packet that `first` becomes when the segments `others` follow it, and the number of segments that it took in.
     fn merged(first: Data, others: &[Data]) -> (Data, usize) {
         let mut held = first;
         let count =

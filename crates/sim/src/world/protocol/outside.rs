@@ -1,4 +1,5 @@
-//! Hosts outside of the simulation: their frames are real, and the network sees only how long they are.
+//! Hosts outside of the simulation. Their frames are real, and the network sees only how long each
+//! frame is.
 
 use super::{Endpoint, Protocol};
 use crate::net::{Ecn, Frame, Payload};
@@ -9,14 +10,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub struct Outside;
 
-/// A frame of a host outside.
+/// A frame of a host outside of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// What its owner calls it.
+    /// The owner's number of the frame.
     pub number: u64,
-    /// Ethernet header and payload, without check sequence.
+    /// Octets of Ethernet header and payload, without check sequence.
     pub bytes: u32,
-    /// Congestion marking when it set out.
+    /// Congestion marking of the frame when it set out.
     pub ecn: Ecn,
 }
 
@@ -25,15 +26,15 @@ impl Payload for Carried {}
 /// A frame that has come out at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When the host handles it.
+    /// The time at which the host handles the frame.
     pub at: Instant,
-    /// What its owner calls it.
+    /// The owner's number of the frame.
     pub number: u64,
-    /// Whether a queue on the way marked it.
+    /// Whether a queue on the way marked the frame.
     pub marked: bool,
 }
 
-/// What a host outside has sent, and what has come for it.
+/// The frames that a host outside has sent, and the frames that have come for it.
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox {
     sent: VecDeque<Carried>,
@@ -51,7 +52,7 @@ impl Mailbox {
         !self.arrived.is_empty()
     }
 
-    /// The next frame that has come.
+    /// Takes the next frame that has come.
     pub fn take(&mut self) -> Option<Arrival> {
         self.arrived.pop_front()
     }
@@ -74,7 +75,7 @@ impl Endpoint for Mailbox {
         self.arrived.push_back(Arrival { at: now, number: packet.number, marked });
     }
 
-    /// What the host does by itself happens outside.
+    /// Does nothing: a host outside handles its own timers.
     fn handle_timeout(&mut self, _now: Instant) {}
 
     fn poll_transmit(&mut self, _now: Instant) -> Option<Carried> {

@@ -15,7 +15,8 @@ use lossylink_core::time::Instant;
 pub struct Rdma {
     /// The connection's settings.
     pub config: Config,
-    /// The line of each host's interface, for which packets are formed (RDMA-19). Without one they all leave at once.
+    /// The line of each host's interface, for which packets are formed (RDMA-19). Without a line all packets leave at
+    /// once.
     pub line: Option<LineRate>,
 }
 
@@ -24,7 +25,7 @@ impl Protocol for Rdma {
     type Near = Requester;
     type Far = Responder;
 
-    /// Data is ECN-capable when DCQCN listens to the marks.
+    /// Returns the frame of a packet. Data is ECN-capable when DCQCN listens to the marks.
     #[inline]
     fn frame(&self, packet: Packet) -> Frame<Packet> {
         let is_capable = self.config.dcqcn.is_some() && packet.is_data();
@@ -80,7 +81,7 @@ impl Endpoint for Responder {
         Self::handle_packet(self, now, packet, marked);
     }
 
-    /// The responder has no timer but its pacing: polling it is all there is to do.
+    /// Does nothing: the responder has no timer but its pacing, and polling the responder serves that.
     fn handle_timeout(&mut self, _now: Instant) {}
 
     #[inline]
@@ -142,7 +143,7 @@ mod tests {
         Network::new(Rdma { config, line }, link, path, vec![conversation])
     }
 
-    /// Completion time of a write of `bytes` and the packets that it took.
+    /// Returns the completion time of a write of `bytes`, and the number of packets that it took.
     fn write(line: Option<LineRate>, bytes: u64, forward: LossModel) -> (Duration, u64) {
         let mut network = network((Config::default(), line), forward);
         let mut done = None;

@@ -15,11 +15,11 @@ use lossylink_core::time::Instant;
 pub struct Tcp {
     /// The connection's settings.
     pub config: tcp::Config,
-    /// Whether the interface cuts bursts into segments; without one they cross whole.
+    /// Whether the interface cuts bursts into segments; otherwise bursts cross the path whole.
     pub cuts_bursts: bool,
 }
 
-/// A TCP packet in flight; the default is never sent.
+/// A TCP packet in flight. The default value is never sent.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpPacket(pub tcp::Packet);
 

@@ -7,39 +7,39 @@ use super::{Control, FrameAction, Init, Number, SenderConfig, SenderCounters};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// What the sender is about; the transitions stand in `docs/protocols/llr.md`.
+/// The state of the sender; the transitions stand in `docs/protocols/llr.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderState {
     /// The link is not protected: frames go without a number.
     Off,
-    /// INIT has been sent, or waits to be; its echo is awaited (LLR-15).
+    /// INIT has been sent, or waits to be sent; its echo is awaited (LLR-15).
     Init,
     /// New frames are sent, with numbers (LLR-3).
     Advance,
-    /// What is outstanding is sent again, and new frames wait (LLR-11).
+    /// Outstanding frames are sent again, and new frames wait (LLR-11).
     Replay,
     /// The protection has given up, and waits to be started (LLR-16).
     Flush,
 }
 
-/// What the line carries next.
+/// The next frame that the line carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmit {
     /// The outstanding frame with this number, again.
     Replay(Number),
-    /// The frame that waits, with this number; the driver keeps it.
+    /// The waiting frame, with this number; the driver keeps the frame.
     Numbered(Number),
-    /// The frame that waits, without a number.
+    /// The waiting frame, without a number.
     Unnumbered,
-    /// Nothing: the frame that waits is dropped.
+    /// No frame: the waiting frame is dropped.
     Discard,
 }
 
 /// The sending engine of one direction.
 ///
-/// After everything that happens to it the driver takes [`poll_release`](Self::poll_release), then
-/// the [`Outlet`](super::Outlet)'s control set, and while the line is free
-/// [`poll_transmit`](Self::poll_transmit); it calls [`handle_timeout`](Self::handle_timeout) when
+/// After every call that changes the sender, the driver takes [`poll_release`](Self::poll_release),
+/// then the [`Outlet`](super::Outlet)'s control set, and while the line is free
+/// [`poll_transmit`](Self::poll_transmit). It calls [`handle_timeout`](Self::handle_timeout) when
 /// [`poll_timeout`](Self::poll_timeout) has come.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -51,21 +51,21 @@ pub struct Sender {
     replayed: u32,
     /// Replays since the last progress.
     replays: u8,
-    /// INITs, or replays, since the receiver was last heard of.
+    /// INITs, or replays, since the receiver was last heard.
     tries: u32,
-    /// The INIT that was sent last, or is to be.
+    /// The INIT that was sent last, or that waits to be sent.
     init: Init,
     wants_init: bool,
-    /// The replay timer; in [`SenderState::Init`], when INIT is repeated.
+    /// When the replay timer ends; in [`SenderState::Init`], when INIT is repeated.
     retry: Instant,
-    /// When the line has been down for too long.
+    /// When the line will have been down for too long.
     line_down: Instant,
     released: u32,
     counters: SenderCounters,
 }
 
 impl Sender {
-    /// A sender that is off.
+    /// Returns a sender that is off.
     ///
     /// # Panics
     /// If a parameter is out of its range.
@@ -88,51 +88,51 @@ impl Sender {
         }
     }
 
-    /// A sender whose INIT(`init`) was echoed before the run began.
+    /// Returns a sender whose INIT(`init`) was echoed before the run began.
     pub fn established(config: SenderConfig, init: Init) -> Self {
         let mut sender = Self::new(config);
         sender.outstanding.restart(init.number);
         Self { state: SenderState::Advance, init, ..sender }
     }
 
-    /// Its parameters.
+    /// Returns the parameters of the sender.
     pub const fn config(&self) -> &SenderConfig {
         &self.config
     }
 
-    /// What it is about.
+    /// Returns the state of the sender.
     pub const fn state(&self) -> SenderState {
         self.state
     }
 
-    /// Counts of what happened so far.
+    /// Returns the counters of the sender.
     pub const fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
-    /// The number that the next new frame will take.
+    /// Returns the number that the next new frame will take.
     pub fn next(&self) -> Number {
         self.outstanding.next()
     }
 
-    /// The number of the oldest frame that the driver keeps, once it has taken
+    /// Returns the number of the oldest frame that the driver keeps, once the driver has taken
     /// [`poll_release`](Self::poll_release).
     #[inline]
     pub const fn oldest(&self) -> Number {
         self.outstanding.oldest()
     }
 
-    /// Frames that are outstanding.
+    /// Returns how many frames are outstanding.
     pub fn outstanding_frames(&self) -> u32 {
         self.outstanding.len()
     }
 
-    /// Their bytes.
+    /// Returns the bytes of the outstanding frames.
     pub const fn outstanding_bytes(&self) -> Bytes {
         self.outstanding.bytes()
     }
 
-    /// The line comes up, or goes down (LLR-14).
+    /// Takes note that the line comes up, or goes down (LLR-14).
     pub fn handle_line(&mut self, now: Instant, is_up: bool) {
         self.line_down = match self.config.pcs_lost_timeout {
             Some(timeout) if !is_up && self.is_numbering() => self.line_down.min(now + timeout),
@@ -140,7 +140,7 @@ impl Sender {
         };
     }
 
-    /// A control set arrives. Those for the receiver of the other direction are not looked at.
+    /// Takes in a control set. Control sets for the receiver of the other direction are ignored.
     #[inline]
     pub fn handle_control(&mut self, now: Instant, control: Control) {
         match control {
@@ -155,13 +155,13 @@ impl Sender {
         self.leave_if_drained();
     }
 
-    /// When the sender next does something by itself.
+    /// Returns when a timer of the sender next ends.
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
         self.retry.min(self.line_down).min(self.too_old())
     }
 
-    /// Does what is due at `now`.
+    /// Carries out the timer that has ended by `now`: flushes, repeats INIT, or replays.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.line_down <= now || self.too_old() <= now {
             self.flush(now);
@@ -176,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// Whether the line has something to carry, when a frame of so many bytes waits, or none does.
+    /// Whether the line has a frame to carry, when a frame of `waiting` bytes waits, or none does.
     #[inline]
     pub fn wants_transmit(&self, waiting: Option<Bytes>) -> bool {
         match self.state {
@@ -188,8 +188,8 @@ impl Sender {
         }
     }
 
-    /// The line is free at `now`: what it carries, when a frame of so many bytes waits, or none
-    /// does (LLR-3, LLR-11, LLR-17).
+    /// Returns the frame that the line, which is free at `now`, carries next, when a frame of
+    /// `waiting` bytes waits, or none does (LLR-3, LLR-11, LLR-17).
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, waiting: Option<Bytes>) -> Option<Transmit> {
         match self.state {
@@ -206,13 +206,13 @@ impl Sender {
         }
     }
 
-    /// The frame that was numbered last is poisoned: it is sent and replayed as any other, and
-    /// counted (LLR-5).
+    /// Counts the frame that was numbered last as poisoned: it is sent and replayed as any other
+    /// frame (LLR-5).
     pub fn note_poisoned(&mut self) {
         self.counters.tx_poisoned += 1;
     }
 
-    /// How many of the oldest frames that the driver keeps are to be freed now.
+    /// Returns how many of the oldest frames that the driver keeps are to be freed now.
     #[inline]
     pub fn poll_release(&mut self) -> u32 {
         core::mem::take(&mut self.released)
@@ -223,7 +223,7 @@ impl Sender {
         matches!(self.state, SenderState::Advance | SenderState::Replay)
     }
 
-    /// What becomes of new frames in a state that does not number them (LLR-17).
+    /// Returns the treatment of new frames in a state that does not number them (LLR-17).
     const fn action(&self) -> FrameAction {
         match self.state {
             SenderState::Init => self.config.init_action,
@@ -232,7 +232,7 @@ impl Sender {
         }
     }
 
-    /// A new frame in such a state.
+    /// Treats a new frame in a state that does not number frames.
     fn treat(&mut self) -> Option<Transmit> {
         match self.action() {
             FrameAction::Block => None,
@@ -247,7 +247,7 @@ impl Sender {
         }
     }
 
-    /// The next frame of the replay; after the last one the sender advances (LLR-11).
+    /// Returns the next frame of the replay; after the last one the sender advances (LLR-11).
     fn poll_replay(&mut self) -> Number {
         let number = self.outstanding.oldest().plus(self.replayed);
         self.replayed += 1;
@@ -262,7 +262,8 @@ impl Sender {
         }
     }
 
-    /// Frees everything up to `last_good`; false if that cannot be meant (LLR-9).
+    /// Frees all frames up to `last_good`. Returns false if `last_good` cannot be an acknowledged
+    /// number (LLR-9).
     #[inline]
     fn acknowledge(&mut self, now: Instant, last_good: Number) -> bool {
         if !self.is_numbering() {
@@ -284,7 +285,8 @@ impl Sender {
         true
     }
 
-    /// What follows `last_good` is missing (LLR-10, LLR-11).
+    /// Replays the frames after `last_good`, of which the receiver misses the first (LLR-10,
+    /// LLR-11).
     #[cold]
     fn handle_nack(&mut self, now: Instant, last_good: Number) {
         self.counters.rx_nack += 1;
@@ -294,7 +296,8 @@ impl Sender {
         }
     }
 
-    /// Everything outstanding goes again, unless that was tried often enough (LLR-11, LLR-13).
+    /// Starts a replay of all outstanding frames, or flushes if they were replayed often enough
+    /// (LLR-11, LLR-13).
     fn replay(&mut self, now: Instant) {
         if self.config.is_exhausted(self.replays) {
             return self.flush(now);
@@ -307,7 +310,7 @@ impl Sender {
         self.counters.tx_replay += 1;
     }
 
-    /// When the oldest outstanding frame is too old (LLR-14).
+    /// Returns when the oldest outstanding frame is too old (LLR-14).
     #[inline]
     fn too_old(&self) -> Instant {
         let since = self.config.data_age_timeout.zip(self.outstanding.since());

@@ -1,17 +1,17 @@
-//! How a sender starts, gives up, and leaves (LLR-15..18).
+//! The start of a sender, its flush, and its end (LLR-15..18).
 
 use super::super::{Control, Init, Number};
 use super::{Sender, SenderState};
 use crate::time::Instant;
 
 impl Sender {
-    /// An INIT that goes on after everything sent so far, so that frames still under way are told
-    /// from those to come (LLR-15).
+    /// Returns an INIT whose numbers go on after all frames sent so far, so that frames still under
+    /// way are told from those to come (LLR-15).
     pub fn next_init(&self) -> Init {
         Init { number: self.next(), data: self.init.data.wrapping_add(1) }
     }
 
-    /// Starts the protection, or starts it over: what is outstanding is given up, and INIT(`init`) is
+    /// Starts the protection, or starts it over. Outstanding frames are given up, and INIT(`init`) is
     /// sent until it is echoed (LLR-15). `init.data` differs from the last one's, and `init.number`
     /// lies at or beyond [`next`](Self::next) while frames are under way.
     pub fn start(&mut self, _now: Instant, init: Init) {
@@ -20,15 +20,15 @@ impl Sender {
         self.begin_init(init);
     }
 
-    /// Stops numbering. New frames wait until nothing is outstanding; from then on they go without a
-    /// number, and this is true (LLR-18).
+    /// Stops numbering. New frames wait until no frame is outstanding; from then on they go without a
+    /// number. Returns whether that is so (LLR-18).
     pub fn leave(&mut self, _now: Instant) -> bool {
         self.is_leaving = true;
         self.leave_if_drained();
         self.state == SenderState::Off
     }
 
-    /// Goes on numbering after all, if it has not stopped yet (LLR-18).
+    /// Takes back [`leave`](Self::leave), if the sender still numbers frames (LLR-18).
     pub fn stay(&mut self) {
         self.is_leaving = false;
     }
@@ -39,7 +39,7 @@ impl Sender {
         self.wants_init
     }
 
-    /// Takes the INIT that waits; it is repeated if no echo comes (LLR-15).
+    /// Takes the INIT that waits. The sender repeats it if no echo comes (LLR-15).
     #[inline]
     pub(in super::super) fn poll_init(&mut self, now: Instant) -> Option<Control> {
         if !self.wants_init {
@@ -52,7 +52,8 @@ impl Sender {
         Some(Control::Init(self.init))
     }
 
-    /// The receiver is ready (LLR-15). Only the echo of the INIT that was sent last counts.
+    /// Takes in an echo, which says that the receiver is ready (LLR-15). Only the echo of the INIT
+    /// that was sent last counts.
     pub(super) fn handle_echo(&mut self, echo: Init) {
         self.counters.rx_init_echo += 1;
         if self.state == SenderState::Init && echo == self.init {
@@ -61,7 +62,7 @@ impl Sender {
         }
     }
 
-    /// Gives up what is outstanding, and starts over or stops (LLR-16).
+    /// Gives up the outstanding frames, and starts over or stops (LLR-16).
     #[cold]
     pub(super) fn flush(&mut self, _now: Instant) {
         self.counters.flushes += 1;
@@ -74,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// Nothing is outstanding any more; the next number is `next`.
+    /// Gives up the outstanding frames. The next number is `next`.
     fn give_up(&mut self, next: Number) {
         let frames = self.outstanding.restart(next);
         self.counters.given_up += u64::from(frames);
@@ -90,7 +91,7 @@ impl Sender {
         self.tries = 0;
     }
 
-    /// A sender that leaves is off as soon as nothing is outstanding (LLR-18).
+    /// Turns a sender that leaves off as soon as no frame is outstanding (LLR-18).
     #[inline]
     pub(super) fn leave_if_drained(&mut self) {
         if self.is_leaving && self.outstanding.is_empty() {

@@ -1,4 +1,4 @@
-//! What two messages, a silence and a restart do; every other order of events is in `model.rs`.
+//! Tests of single messages, a silence and a restart; `model.rs` tries every other order of events.
 
 mod model;
 
@@ -25,16 +25,16 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_us(us)
 }
 
-/// A hello that is due.
+/// Returns the hello that is due.
 fn hello(end: &mut Handshake, now: Instant) -> Hello {
     assert!(end.handle_timeout(now).hello, "a hello was due");
     end.message(Kind::Hello, SAYS)
 }
 
-/// Both ends of a session, agreed within 0.4 ms.
+/// Returns both ends of a session, agreed within 0.4 ms.
 fn agreed() -> (Handshake, Handshake) {
     let (mut near, mut far) = pair();
-    // The first of the far end is lost.
+    // The first hello of the far end is lost.
     hello(&mut far, at(0));
     let question = hello(&mut near, at(0));
     assert!(far.handle(at(100), &question).is_asking);
@@ -77,7 +77,7 @@ fn what_comes_again_or_late_changes_nothing() {
     for stale in [&first, &second] {
         assert!(!near.handle(at(120_200), stale).counts);
     }
-    // The nonce that it gives back is older than a silence.
+    // The nonce that the message gives back is older than a silence.
     let third = hello(&mut far, at(180_000));
     assert_eq!(near.handle(at(700_000), &third), Meaning { is_asking: true, ..Meaning::default() });
 }

@@ -11,39 +11,40 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const OTHER: Protection = Protection::LinkGuardian(LinkGuardian::NON_BLOCKING);
-/// How long a message takes across the link.
+/// The time that a message takes across the link.
 const FLIGHT: Duration = Duration::from_us(100);
-/// Two silences: the first may end a session that nobody else is in.
+/// Two silences: the first may end a session that only one end is in.
 const HEALED: Duration = Duration::from_ms(1_100);
 
-/// What may happen next.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    /// So much time passes, and what is due at the ends is done; what they say is heard by the other if `heard`.
+    /// Time passes, and the ends carry out their deadlines. Their messages reach the other end if `heard`.
     Pass { span: Duration, heard: bool },
-    /// A message of the past comes out of the link at an end: again, late, or to its own sender.
+    /// An old message leaves the link at an end: again, late, or to its own sender.
     Deliver { message: usize, end: usize },
-    /// A message of the past comes out at an end, with one field altered by somebody who knows the format.
+    /// An old message leaves the link at an end, with one field altered by an attacker who knows the format.
     Alter { message: usize, end: usize, field: u8 },
-    /// Somebody who does not read the link makes a message up; `identity` is the partner's or a stranger's.
+    /// An attacker who does not read the link makes a message up; its identity is the partner's or a stranger's.
     Invent { end: usize, is_partner: bool },
-    /// An end ends and another begins in its place.
+    /// An end stops, and another begins in its place.
     Restart { end: usize },
-    /// An end protects anew.
+    /// An end begins a new session of its own accord.
     Renew { end: usize },
 }
 
-/// Fields that can be altered.
+/// The number of fields that can be altered.
 const FIELDS: u8 = 7;
 
-/// A session that an end has begun: who it is, who the other is, its number, how the other protects.
+/// A session that an end has begun: its own identity, the other identity, the session's number, and the other's
+/// protection.
 #[derive(Clone, Debug, PartialEq)]
 struct Begun {
     key: (u32, u32, u32),
     protection: Protection,
 }
 
-/// Two ends, all that was ever said, and which sessions each has begun.
+/// Two ends, all messages ever sent, and the sessions that each end has begun.
 #[derive(Clone)]
 struct World {
     ends: [Handshake; 2],
@@ -97,7 +98,7 @@ impl World {
         }
     }
 
-    /// What nobody on the link has said changes nothing (G-20).
+    /// Hands an end a message that nobody on the link has sent. Nothing may change (G-20).
     fn invent(&mut self, end: usize, is_partner: bool) {
         let Handshake { identity, session, partner, is_agreed, .. } = self.ends[end].clone();
         let (who, number) = partner.as_ref().map_or((1, 1), |partner| (partner.identity, partner.number));
@@ -122,7 +123,7 @@ impl World {
         assert_eq!((session, partner, is_agreed), (after.session, after.partner.clone(), after.is_agreed));
     }
 
-    /// Time passes with both ends awake; a message takes its flight.
+    /// Lets time pass with both ends awake. A message takes its flight.
     fn pass(&mut self, span: Duration, heard: bool) {
         let until = self.now + span;
         let mut flying: Vec<(Instant, usize, Hello)> = Vec::new();
@@ -150,7 +151,7 @@ impl World {
         self.now = until;
     }
 
-    /// Does what is due at an end; what it says.
+    /// Carries out the deadlines of an end. Returns its message.
     fn wake(&mut self, end: usize) -> Option<Hello> {
         let due = self.ends[end].handle_timeout(self.now);
         if due.silent {
@@ -163,7 +164,8 @@ impl World {
         })
     }
 
-    /// A message arrives; what the end answers. An answer to what an attacker sent is said, and may come later.
+    /// Hands a message to an end. Returns the answer of the end. An answer to an attacker's message is kept
+    /// among the messages, and may arrive later.
     fn hear(&mut self, end: usize, message: &Hello, is_kept: bool) -> Option<Hello> {
         let meaning = self.ends[end].handle(self.now, message);
         if meaning.begins {
@@ -176,7 +178,7 @@ impl World {
         answer
     }
 
-    /// An end has begun a session: one in which it has never been.
+    /// Takes note that an end has begun a session, which must be one in which the end has never been.
     fn note(&mut self, end: usize) {
         let begun = self.present(end);
         let again = self.begun[end].iter().any(|before| before.key == begun.key);
@@ -184,28 +186,28 @@ impl World {
         self.begun[end].push(begun);
     }
 
-    /// The session in which an end is.
+    /// Returns the session in which an end is.
     fn present(&self, end: usize) -> Begun {
         let it = &self.ends[end];
         let protection = it.peer_protection().clone();
         Begun { key: (it.identity, it.partner_identity(), it.session), protection }
     }
 
-    /// The link is left alone: whether both ends are then in one session, which both have begun.
+    /// Leaves the link alone. Returns whether both ends are then in one session, which both have begun.
     fn heals(mut self) -> bool {
         self.pass(HEALED, true);
         let [near, far] = &self.ends;
         let agreed = near.peer() == Peer::Agreed && far.peer() == Peer::Agreed;
         let alike = near.names() == far.names().swapped();
-        // Each is in the session that it has begun last, and began it knowing how the other protects.
+        // Each end is in the session that it has begun last, and began it knowing the other's protection.
         let begun = (0..2).all(|end| self.begun[end].last() == Some(&self.present(end)));
         let known = self.ends.iter().all(|end| *end.peer_protection() == SAYS.protection);
         agreed && alike && begun && known
     }
 }
 
-/// What may happen in a world in which so many messages have been said. Of those only the last six: older ones
-/// are as stale as these.
+/// Returns the possible events in a world in which `said` messages have been sent. Only the last six messages
+/// are delivered again: older messages are as stale as these.
 fn events(said: usize) -> Vec<Event> {
     let mut events = Vec::new();
     for heard in [true, false] {
@@ -224,7 +226,7 @@ fn events(said: usize) -> Vec<Event> {
     events
 }
 
-/// Goes through all that can happen in so many steps; returns how many states there were.
+/// Tries all events in up to `steps` steps. Returns the number of states.
 fn explore(world: &World, steps: u32, way: &mut Vec<Event>) -> usize {
     assert!(world.clone().heals(), "no agreement after {way:?}");
     if steps == 0 {
@@ -253,20 +255,20 @@ fn every_order_of_events_ends_in_agreement() {
     }
 }
 
-/// Any event; messages are counted from the newest.
+/// Returns any event; messages are counted from the newest.
 fn any_event() -> impl Strategy<Value = (u8, u8, u8, u8)> {
     any::<(u8, u8, u8, u8)>()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    // G-20, G-21: longer ways than can all be gone.
+    // G-20, G-21: longer sequences of events than can all be tried.
     #[test]
     fn long_ways_end_in_agreement(seed in 0..1000u64, way in prop::collection::vec(any_event(), 0..60)) {
         let mut world = World::new(seed);
         for (what, which, end, field) in way {
             let choices = events(world.said.len());
-            // Half of the steps let time pass: without it nothing is ever fresh.
+            // Half of the steps let time pass: without it no message is ever fresh.
             let event = if what < 128 {
                 choices[usize::from(which) % 8]
             } else {

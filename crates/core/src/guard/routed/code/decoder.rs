@@ -7,15 +7,18 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
-/// Frames whose contents are kept: what a repair covers, and some more, for repairs that are overtaken.
+/// The number of frames whose contents are kept: those that a repair covers, and some more, for repairs that are
+/// overtaken.
 const KEPT: u64 = MOST_COVERED + 64;
-/// Repairs that may wait for more, and frames that may be missing in one: beyond, requests are left to do it.
+/// The most repairs that may wait for more, and the most frames that may be missing in one. Beyond, requests are
+/// left to do the work.
 const MOST_ROWS: usize = 64;
 
-/// A repair, without what is here of the frames that it covers.
+/// A repair, from which the frames that have arrived were taken out.
 #[derive(Debug, Default)]
 struct Row {
-    /// What is missing and its weights. The first one is the pivot: its weight is one, and no other row has it.
+    /// The missing frames and their weights. The first one is the pivot: its weight is one, and no other row has
+    /// it.
     missing: Vec<(u64, u8)>,
     sum: Frame,
 }
@@ -23,27 +26,27 @@ struct Row {
 /// The receiving end of the code in one session.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The number of the oldest frame of which something is known.
+    /// The number of the oldest frame that the decoder keeps a place for.
     first: u64,
-    /// The bodies of the frames from there on, as far as they are here.
+    /// The bodies of the frames from `first` on, as far as they have arrived or were rebuilt.
     bodies: VecDeque<Option<Frame>>,
     rows: Vec<Row>,
-    /// Buffers and rows that are free.
+    /// Buffers that are free, and rows that are free.
     free: Vec<Frame>,
     free_rows: Vec<Row>,
-    /// Whether a repair has come in this session: before, nothing is kept.
+    /// Whether a repair has come in this session. Before the first repair no frame is kept.
     is_on: bool,
 }
 
 impl Decoder {
-    /// A new session: numbers from zero, nothing kept.
+    /// Begins a new session: numbers from zero, and no frame kept.
     pub fn start_over(&mut self) {
         self.free.extend(self.bodies.drain(..).flatten());
         self.free_rows.append(&mut self.rows);
         (self.first, self.is_on) = (0, false);
     }
 
-    /// A frame has come. `rebuilt` is called with each frame that can be rebuilt by that, as a number and a body.
+    /// Takes in a frame. `rebuilt` is called with each frame that can be rebuilt with it, as a number and a body.
     pub fn frame(
         &mut self,
         field: &dyn Field,
@@ -66,7 +69,7 @@ impl Decoder {
         self.sweep(rebuilt);
     }
 
-    /// A repair has come, which covers `count` frames before `end`. `rebuilt` is called as in [`Decoder::frame`].
+    /// Takes in a repair, which covers `count` frames before `end`. `rebuilt` is called as in [`Decoder::frame`].
     pub fn repair(
         &mut self,
         field: &dyn Field,
@@ -98,10 +101,10 @@ impl Decoder {
         self.sweep(rebuilt);
     }
 
-    /// Makes room for the numbers before `end`; `false` for those that are too old.
+    /// Makes room for the numbers before `end`. Returns `false` for numbers that are too old.
     fn reach(&mut self, end: u64) -> bool {
         if end > self.first + self.bodies.len() as u64 + KEPT {
-            // A leap: nothing that is known lies within reach.
+            // A leap: no kept frame lies within reach.
             while self.forget_oldest() {}
             self.first = end - 1;
         }
@@ -127,7 +130,7 @@ impl Decoder {
         true
     }
 
-    /// A frame is here: no row misses it any more.
+    /// Takes a frame that has arrived out of all rows, which then do not miss it any more.
     fn take_out(&mut self, field: &dyn Field, number: u64, body: &[u8]) {
         let mut bereft = None;
         let mut place = 0;
@@ -148,7 +151,7 @@ impl Decoder {
         }
     }
 
-    /// Takes in a row from which everything that is here was taken out.
+    /// Takes in a row, from which the frames that have arrived were taken out.
     fn insert(&mut self, field: &dyn Field, mut row: Row) {
         for other in &self.rows {
             let pivot = other.missing[0].0;
@@ -174,7 +177,7 @@ impl Decoder {
         self.rows.push(row);
     }
 
-    /// A row that misses nothing but its pivot is the pivot.
+    /// Rebuilds the frames of the rows that miss only their pivot: their sum is the body of that frame.
     fn sweep(&mut self, rebuilt: &mut impl FnMut(u64, &[u8])) {
         while let Some(place) = self.rows.iter().position(|row| row.missing.len() == 1) {
             let mut row = self.rows.swap_remove(place);
@@ -192,7 +195,7 @@ impl Row {
         self.missing.iter().find(|(missing, _)| *missing == number).map(|(_, weight)| *weight)
     }
 
-    /// Adds `weight` times another row; what cancels out is missed no more.
+    /// Adds `weight` times another row. A frame whose weights cancel out is not missed any more.
     fn add(&mut self, field: &dyn Field, weight: u8, other: &Self) {
         add(field, weight, &other.sum, &mut self.sum);
         for &(number, its) in &other.missing {
@@ -214,7 +217,7 @@ impl Row {
     }
 }
 
-/// Adds to a sum, which grows to the length of what is added.
+/// Adds `weight` times `data` to a sum, which grows to the length of `data`.
 fn add(field: &dyn Field, weight: u8, data: &[u8], sum: &mut Frame) {
     if sum.len() < data.len() {
         sum.resize(data.len(), 0);

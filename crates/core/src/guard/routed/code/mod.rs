@@ -1,10 +1,10 @@
-//! A sliding-window code over the frames of a session: repairs sent ahead rebuild what is lost (RT-14, RT-15).
+//! A sliding-window code over the frames of a session: repairs sent ahead rebuild lost frames (RT-14, RT-15).
 //!
-//! A repair is a sum over GF(2^8) of the bodies of the frames before it, each with a weight that both ends reckon from its
-//! number and the repair's. As many repairs as frames are missing among those they cover rebuild them, in whatever order
-//! they come. The kind of code is that of RFC 8681; the weights and the frames are ours.
+//! A repair is a sum over GF(2^8) of the bodies of the frames before it. Each body has a weight, which both ends compute
+//! from the numbers of frame and repair. If n of the frames that they cover are missing, n repairs rebuild them, in any
+//! order. The kind of code is that of RFC 8681; the weights and the frames are ours.
 //!
-//! The arithmetic on whole frames is a [`Field`]: the core has no fast one.
+//! The arithmetic on whole frames is a [`Field`], because the core has no fast one.
 
 mod decoder;
 mod pace;
@@ -17,30 +17,30 @@ use crate::wire::routed::Whole;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// Frames that one repair covers at most: their number has eight bits.
+/// The most frames that one repair covers: their number has eight bits.
 pub const MOST_COVERED: u64 = 192;
-/// Octets in front of the contents of a frame in its body: their length, and what [`Whole`] says.
+/// The octets in front of the contents of a frame in its body: their length, and the two bits of [`Whole`].
 pub const PREFIX: usize = 2;
-/// In the prefix: the contents are an IP packet.
+/// The bit of the prefix that says that the contents are an IP packet.
 const BARE: u16 = 1 << 15;
-/// In the prefix: short frames may refer to the frame (RT-17).
+/// The bit of the prefix that says that short frames may refer to the frame (RT-17).
 const MODEL: u16 = 1 << 14;
-/// The longest contents.
+/// The most octets of contents.
 const MOST_OCTETS: u16 = MODEL - 1;
 
 /// Arithmetic in a field of 256 elements, in which every element is its own negative.
 pub trait Field: Debug {
-    /// The product of two elements.
+    /// Returns the product of two elements.
     fn multiply(&self, a: u8, b: u8) -> u8;
 
-    /// The element which times `b` is `a`; `b` is not zero.
+    /// Returns the element which times `b` is `a`; `b` is not zero.
     fn divide(&self, a: u8, b: u8) -> u8;
 
     /// Adds `weight` times `data` to `sum`, octet by octet; both are of equal length.
     fn add(&self, weight: u8, data: &[u8], sum: &mut [u8]);
 }
 
-/// The weight of a frame in a repair, never zero. Both numbers count with 24 bits.
+/// Returns the weight of a frame in a repair, which is never zero. Both numbers count with 24 bits.
 pub fn weight(frame: u64, repair: u64) -> u8 {
     let mut hash = super::low(frame) ^ super::low(repair).wrapping_mul(0x9e37_79b1);
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -49,8 +49,8 @@ pub fn weight(frame: u64, repair: u64) -> u8 {
     (hash % 255) as u8 + 1
 }
 
-/// Adds the body of a frame to a sum, which grows to its length: what it is, as how many bytes its contents travel, and
-/// the contents, behind which the others are zeros.
+/// Adds the body of a frame to a sum, which grows to the body's length. The body is the kind of the contents, the number
+/// of bytes as which they travel, and the contents, followed by zeros up to that number.
 ///
 /// # Panics
 /// If more than 16,383 bytes travel, or fewer than the contents have.
@@ -70,7 +70,7 @@ pub fn add_body(
     field.add(weight, contents, &mut rest[..contents.len()]);
 }
 
-/// A body by itself.
+/// Writes the body of a frame.
 fn body(whole: Whole, contents: &[u8], out: &mut Frame) {
     out.clear();
     out.extend_from_slice(&prefix_of(whole, contents.len()));
@@ -84,7 +84,7 @@ fn prefix_of(whole: Whole, length: usize) -> [u8; PREFIX] {
     (length as u16 | bare | model).to_be_bytes()
 }
 
-/// The contents of a rebuilt body, and what they are; nothing if length and padding do not fit.
+/// Returns the contents of a rebuilt body, and their kind; `None` if length and padding do not fit.
 pub fn contents(body: &[u8]) -> Option<(Whole, &[u8])> {
     let (prefix, rest) = body.split_first_chunk::<PREFIX>()?;
     let prefix = u16::from_be_bytes(*prefix);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    // RT-14: reckoned by another program, from the text of the rule.
+    // RT-14: the weights were computed by another program, from the text of the rule.
     #[test]
     fn weights_are_those_of_the_document() {
         let weights = [(0, 0), (1, 2), (999, 1000), (5, 9)].map(|(frame, repair)| weight(frame, repair));

@@ -1,16 +1,16 @@
-//! When repairs are sent ahead: where they come sooner than a repetition would, and do no harm (RT-14). How fast repetitions
-//! leave (RT-16).
+//! The pace of repairs, which are sent ahead where they come sooner than a repetition would, and do no harm (RT-14). The
+//! pace of repetitions (RT-16).
 
 use super::super::Credit;
 use crate::time::{Duration, Instant};
 
-/// Losses that must have been seen: fewer say nothing.
+/// The number of losses that must have been seen, because fewer are no evidence.
 const KNOWN: u64 = 8;
-/// What repairs take, as a multiple of the loss, as far as the bound leaves it.
+/// The share that repairs take, as a multiple of the loss, as far as the bound leaves it.
 const PER_LOSS: u64 = 4;
-/// The repairs of a mean burst must leave within this part of a round trip.
+/// The part of a round trip within which the repairs of a mean burst must leave.
 const ROUND_PART: u64 = 2;
-/// The fewest frames in a round trip by which the pace of repetitions is reckoned.
+/// The fewest frames in a round trip from which the pace of repetitions is computed.
 const LEAST_PER_ROUND: u64 = 16;
 /// The round trip that is assumed before it is measured.
 const UNMEASURED: Duration = Duration::from_ms(200);
@@ -24,19 +24,19 @@ pub struct Pace {
     in_round: u64,
     /// Frames sent for the first time in the last whole round trip.
     per_round: u64,
-    /// What is owed of the next repair, in ten-thousandths.
+    /// The part of the next repair that is due, in ten-thousandths.
     owed: u64,
     /// Frames since the last repair.
     uncovered: u64,
 }
 
 impl Pace {
-    /// A new session.
+    /// Begins a new session.
     pub fn start_over(&mut self) {
         (self.owed, self.uncovered) = (0, 0);
     }
 
-    /// A frame was sent for the first time. Whether a repair is due.
+    /// Takes note of a frame that was sent for the first time. Returns whether a repair is due.
     pub fn take(&mut self, now: Instant, loop_time: Option<Duration>, credit: &Credit) -> bool {
         let round = loop_time.unwrap_or(UNMEASURED);
         if now >= self.round_began + round {
@@ -51,24 +51,24 @@ impl Pace {
         self.owed >= WHOLE
     }
 
-    /// Whether an idle end sends one more repair, for frames that none covers yet.
+    /// Whether an idle end sends one more repair, for frames that no repair covers yet.
     pub fn is_due_at_rest(&self, credit: &Credit) -> bool {
         self.uncovered > 0 && self.share(credit) > 0
     }
 
-    /// The time between two repetitions: they leave at twice the pace of the frames (RT-16).
+    /// Returns the time between two repetitions, which leave at twice the pace of the frames (RT-16).
     pub fn between_repetitions(&self, loop_time: Option<Duration>) -> Duration {
         let frames = self.per_round.max(self.in_round).max(LEAST_PER_ROUND);
         loop_time.unwrap_or(UNMEASURED) / (2 * frames)
     }
 
-    /// A repair was sent, or could not be paid.
+    /// Takes note of a repair that was sent, or could not be paid.
     pub fn sent(&mut self) {
         self.owed = self.owed.saturating_sub(WHOLE);
         self.uncovered = 0;
     }
 
-    /// Repairs per frame, in ten-thousandths; none where repetitions serve better.
+    /// Returns the repairs per frame, in ten-thousandths; zero where repetitions serve better.
     pub fn share(&self, credit: &Credit) -> u64 {
         let lost = credit.lost_share();
         let share = (PER_LOSS * lost).min(credit.share().saturating_sub(lost));
@@ -81,7 +81,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A sending end that sends a frame each `gap` and loses one in a hundred: repairs in a thousand frames.
+    /// Returns the repairs in a thousand frames of a sending end that sends a frame each `gap_us` and loses one in a
+    /// hundred.
     fn repairs(gap_us: u64, loop_ms: u64, burst: u64) -> u64 {
         let (mut credit, mut pace, mut repairs) = (Credit::default(), Pace::default(), 0);
         for number in 0..20_000 {

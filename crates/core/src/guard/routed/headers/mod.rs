@@ -1,4 +1,4 @@
-//! Short headers: of headers that the receiving end has seen, only what changes travels (RT-17).
+//! Short headers: of headers that the receiving end has seen, only the octets that change travel (RT-17).
 //!
 //! ```text
 //!   whole   | addresses, ports ... | ECN | length | id | ... | sequence ... | payload
@@ -6,8 +6,9 @@
 //!   short   |                        ECN            id         sequence ... | payload
 //! ```
 //!
-//! A [`Layout`] says of each octet of known headers whether it is the same in all frames of a flow, told in each, told as a
-//! difference, or follows from the others. [`Models`] are the sending end's choice of frames to refer to; [`Seen`] is what the receiving end keeps.
+//! A [`Layout`] gives a part for each octet of known headers: the same in all frames of a flow, told in each frame, told as a
+//! difference, or computed from the others. [`Models`] are the frames that the sending end refers to. [`Seen`] has the headers
+//! that the receiving end keeps.
 
 mod models;
 mod seen;
@@ -19,25 +20,25 @@ use crate::guard::Frame;
 use crate::wire::checksum::Checksum;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 
-/// The longest headers that have a layout: Ethernet, IPv6, TCP with timestamps.
+/// The octets of the longest headers that have a layout: Ethernet, IPv6, TCP with timestamps.
 pub const MOST_OCTETS: usize = 14 + 40 + 32;
-/// Frames that may be models at a time, by the low bits of their numbers.
+/// The number of frames that may be models at a time, by the low bits of their numbers.
 const SLOTS: usize = 256;
-/// For how many numbers a model serves: half of what the sixteen bits of a short frame tell apart.
+/// The number of frames for which a model serves: half of the range that the sixteen bits of a short frame tell apart.
 const LIFE: u64 = 1 << 15;
 
-/// What becomes of the next octets of a header.
+/// How the next octets of a header travel in a short frame.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// So many octets are the same in all frames of a flow.
+    /// Octets that are the same in all frames of a flow.
     Same(usize),
-    /// So many octets are told in each frame.
+    /// Octets that are told in each frame.
     Told(usize),
-    /// Four octets are a number that is seldom far beyond that of the model: two octets of difference tell it.
+    /// A number of four octets that is seldom far beyond that of the model, so that a difference of two octets tells it.
     Near,
-    /// Two octets are the length of what begins so far behind them; before them, if negative.
+    /// A length of two octets. It counts from this many octets behind its own place, or before that place if negative.
     Length(isize),
-    /// Two octets are the checksum of the IPv4 header.
+    /// The checksum of the IPv4 header, two octets.
     Checksum,
 }
 
@@ -56,7 +57,7 @@ const TIMESTAMPS_HEAD: [u8; 4] = [1, 1, 8, 10];
 /// RFC 768: ports, length, checksum.
 const UDP: &[Part] = &[Same(4), Length(-4), Told(2)];
 
-/// Which headers a frame or packet begins with.
+/// The headers that a frame or packet begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     is_bare: bool,
@@ -73,8 +74,8 @@ enum Transport {
 }
 
 impl Layout {
-    /// The layout of what travels of a frame; nothing for what is neither IPv4 nor IPv6, has options of IP, or is a
-    /// fragment.
+    /// Returns the layout of the contents of a frame. `None` for contents that are neither IPv4 nor IPv6, have options of IP, or
+    /// are a fragment.
     pub fn of(contents: &[u8], is_bare: bool) -> Option<Self> {
         let ip = if is_bare { contents } else { contents.get(EthernetHeader::LEN..)? };
         let is_ipv4 = match ip.first()? {
@@ -99,7 +100,7 @@ impl Layout {
         Some(Self { is_bare, is_ipv4, transport })
     }
 
-    /// Whether an IP packet has it, without an Ethernet header.
+    /// Whether the contents are an IP packet without an Ethernet header.
     pub fn is_bare(self) -> bool {
         self.is_bare
     }
@@ -119,7 +120,7 @@ impl Layout {
         ]
     }
 
-    /// Its parts, and where each begins.
+    /// Returns the parts of the layout, and where each begins.
     fn parts(self) -> impl Iterator<Item = (usize, Part)> {
         let mut next = 0;
         self.lists().into_iter().flatten().map(move |&part| {
@@ -129,17 +130,17 @@ impl Layout {
         })
     }
 
-    /// How many octets it describes.
+    /// Returns how many octets the layout describes.
     pub fn octets(self) -> usize {
         self.parts().map(|(_, part)| part.octets()).sum()
     }
 
-    /// Where the IP header begins.
+    /// Returns where the IP header begins.
     fn ip(self) -> usize {
         if self.is_bare { 0 } else { EthernetHeader::LEN }
     }
 
-    /// Whether two frames of this layout are of one flow: whatever is the same in a flow is the same in both.
+    /// Whether two frames of this layout are of one flow: all octets that are the same in a flow are the same in both.
     fn is_same_flow(self, one: &[u8], other: &[u8]) -> bool {
         self.parts().all(|(at, part)| match part {
             Same(octets) => one[at..at + octets] == other[at..at + octets],
@@ -147,7 +148,7 @@ impl Layout {
         })
     }
 
-    /// A number that is equal for all frames of a flow, and seldom for others.
+    /// Returns a number that is equal for all frames of a flow, and seldom equal for frames of others.
     fn key(self, contents: &[u8]) -> u32 {
         let mut key = 0x811c_9dc5_u32;
         for (at, part) in self.parts() {
@@ -160,7 +161,7 @@ impl Layout {
         key ^ key >> 15
     }
 
-    /// Whether everything that does not travel in a short frame follows from what does.
+    /// Whether all octets that do not travel in a short frame can be computed from those that do.
     fn follows(self, contents: &[u8]) -> bool {
         self.parts().all(|(at, part)| match part {
             Same(_) | Told(_) | Near => true,
@@ -169,7 +170,7 @@ impl Layout {
         })
     }
 
-    /// The checksum of the IPv4 header, whatever stands in its place.
+    /// Returns the checksum of the IPv4 header. The octets in the place of the checksum do not count.
     fn checksum(self, contents: &[u8]) -> [u8; 2] {
         let header = &contents[self.ip()..];
         Checksum::new().cover(&header[..10]).cover(&header[12..20]).finish().to_be_bytes()
@@ -178,7 +179,7 @@ impl Layout {
     /// Whether the differences between these contents and their model have two octets each.
     ///
     /// # Panics
-    /// If either is shorter than the layout.
+    /// If contents or model are shorter than the layout.
     pub fn is_near(self, model: &[u8], contents: &[u8]) -> bool {
         self.parts().all(|(at, part)| match part {
             Near => ahead(number(model, at), number(contents, at)) <= u32::from(u16::MAX),
@@ -186,10 +187,10 @@ impl Layout {
         })
     }
 
-    /// Appends what a short frame carries of these contents.
+    /// Appends the octets of these contents that a short frame carries.
     ///
     /// # Panics
-    /// If they or the model are shorter than the layout.
+    /// If contents or model are shorter than the layout.
     pub fn shorten(self, model: &[u8], is_near: bool, contents: &[u8], out: &mut Frame) {
         let mut end = 0;
         for (at, part) in self.parts() {
@@ -206,7 +207,7 @@ impl Layout {
         out.extend_from_slice(&contents[end..]);
     }
 
-    /// Appends the contents that a short frame stands for; `false` if it is too short for any.
+    /// Appends the contents that a short frame stands for. Returns `false` if the frame is too short for any.
     ///
     /// # Panics
     /// If the model is shorter than the layout.
@@ -260,12 +261,12 @@ fn number(octets: &[u8], at: usize) -> u32 {
     octets[at..at + 4].iter().fold(0, |number, octet| number << 8 | u32::from(*octet))
 }
 
-/// By how much `number` is beyond that of the model.
+/// Returns by how much `number` is beyond that of the model.
 fn ahead(model: u32, number: u32) -> u32 {
     number.wrapping_sub(model)
 }
 
-/// The length that stands at `at` and counts from `behind` there to the end of `whole` octets.
+/// Returns the length that stands at `at` and counts from `behind` there to the end of `whole` octets.
 fn length_at(at: usize, behind: isize, whole: usize) -> [u8; 2] {
     (whole.wrapping_sub(at.wrapping_add_signed(behind)) as u16).to_be_bytes()
 }
@@ -277,7 +278,7 @@ pub(super) mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// A TCP segment over IPv4 with timestamps, as a TUN gives it.
+    /// Returns a TCP segment over IPv4 with timestamps, as a TUN gives it.
     pub(in super::super) fn segment(port: u16, id: u16, payload: usize) -> Vec<u8> {
         let mut packet = vec![0x5a; 52 + payload];
         packet[..10].copy_from_slice(&[0x45, 2, 0, 0, (id >> 8) as u8, id as u8, 0x40, 0, 64, 6]);
@@ -356,7 +357,7 @@ pub(super) mod tests {
         assert!(!layout.follows(&[&packet[..], &[0]].concat()), "padding behind the packet");
     }
 
-    /// Packets that begin like IP, and any others.
+    /// Returns packets that begin like IP, and any others.
     fn contents() -> impl Strategy<Value = (Vec<u8>, bool)> {
         let head = prop::sample::select(vec![0x45u8, 0x45, 0x60, 0x65, 0x46, 0]);
         let protocol = prop::sample::select(vec![6u8, 17, 1]);
@@ -373,7 +374,7 @@ pub(super) mod tests {
                 packet[transport + 20..transport + 24].copy_from_slice(&TIMESTAMPS_HEAD);
             }
             if is_right && let Some(layout) = Layout::of(&packet, true) {
-                // Whatever does not follow is made to.
+                // Octets that could not be computed from the others are computed from them.
                 let mut short = Vec::new();
                 layout.shorten(&packet, false, &packet, &mut short);
                 let model = packet.clone();
@@ -389,7 +390,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        /// What follows comes back octet by octet, by any frame of its flow.
+        /// Contents whose other octets can be computed come back octet by octet, by any frame of their flow.
         // RT-17
         #[test]
         fn a_short_frame_comes_back_as_it_was(
@@ -417,7 +418,7 @@ pub(super) mod tests {
             layout.shorten(&changed, is_near, &sent, &mut short);
             prop_assert!(layout.lengthen(&changed, is_near, &short, &mut came));
             prop_assert_eq!(came == sent, layout.follows(&sent));
-            // Of another flow something is seen to be different.
+            // A frame of another flow differs in an octet that is the same in a flow.
             if Layout::of(&model, is_bare) == Some(layout) && layout.is_same_flow(&sent, &model) {
                 came.clear();
                 short.clear();
@@ -428,7 +429,7 @@ pub(super) mod tests {
             }
         }
 
-        /// What is kept of a model has the layout of its frame.
+        /// The headers kept of a model have the layout of its frame.
         // RT-17
         #[test]
         fn the_headers_alone_have_the_same_layout((sent, is_bare) in contents()) {

@@ -1,26 +1,26 @@
-//! The sending end's models: which frame goes whole, which one is a model from now on, and which one refers to one (RT-17).
+//! The sending end's models: which frame travels whole, which becomes a model, and which refers to a model (RT-17).
 
 use super::{LIFE, Layout, MOST_OCTETS, SLOTS};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// After so many numbers a flow gets a new model.
+/// The number of frames after which a flow gets a new model.
 const RENEWAL: u64 = LIFE / 2;
-/// A model that was not referred to for so many numbers makes room for another.
+/// The number of frames without a reference after which a model makes room for another.
 const IDLE: u64 = 1024;
-/// Shorter contents travel whole: the padding of a short datagram would be taken for contents.
+/// The fewest octets of contents that travel short. The padding of a short datagram would be taken for contents.
 const LEAST_CONTENTS: usize = 128;
-/// The number of an empty slot, and a key of which it is no sign.
+/// The number of an empty slot, whose key has no meaning.
 const NONE: u64 = u64::MAX;
 
-/// As what a frame leaves.
+/// The form in which a frame leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// With all its headers.
     Whole,
-    /// Likewise, and later frames will refer to it.
+    /// With all its headers, and as a model to which later frames will refer.
     Model,
-    /// Without what the frame with this number has told.
+    /// Without the headers that the frame with this number has told.
     Short(u64),
 }
 
@@ -29,7 +29,7 @@ struct Model {
     number: u64,
     layout: Option<Layout>,
     headers: [u8; MOST_OCTETS],
-    /// The last frame that was its own or referred to it.
+    /// The number of the last frame that was the model itself or referred to it.
     used: u64,
 }
 
@@ -40,7 +40,7 @@ impl Model {
         self.number < number && number - self.number < LIFE
     }
 
-    /// Whether these contents are of its flow.
+    /// Whether these contents are of the model's flow.
     fn is_of(&self, layout: Layout, contents: &[u8]) -> bool {
         self.layout == Some(layout) && layout.is_same_flow(&self.headers, contents)
     }
@@ -51,9 +51,9 @@ impl Model {
 pub struct Models {
     slots: Box<[Model]>,
     keys: Box<[u32; SLOTS]>,
-    /// The slot that was referred to last: most frames follow one of their own flow.
+    /// The slot that was referred to last, because most frames follow a frame of their own flow.
     last: usize,
-    /// The receiving end has settled all numbers before this one.
+    /// The number before which the receiving end has settled all numbers.
     settled: u64,
 }
 
@@ -64,18 +64,19 @@ impl Default for Models {
 }
 
 impl Models {
-    /// A new session: numbers from zero, no models.
+    /// Begins a new session: numbers from zero, no models.
     pub fn start_over(&mut self) {
         self.slots.fill(EMPTY);
         self.settled = 0;
     }
 
-    /// The receiving end has settled all numbers before this one: it has the models among them, or will never have them.
+    /// Takes note that the receiving end has settled all numbers before `next`: it has the models among them, or will never
+    /// have them.
     pub fn settle(&mut self, next: u64) {
         self.settled = self.settled.max(next);
     }
 
-    /// As what the frame with this number leaves. Numbers only grow.
+    /// Returns the form in which the frame with this number leaves. Numbers only grow.
     pub fn choose(&mut self, number: u64, contents: &[u8], is_bare: bool) -> Choice {
         if contents.len() < LEAST_CONTENTS {
             return Choice::Whole;
@@ -89,7 +90,7 @@ impl Models {
             return self.refer(self.last, number);
         }
         let key = layout.key(contents);
-        // A flow has up to two: the one in use, and the next one until the receiving end has it.
+        // A flow has up to two models: the one in use, and the next one until the receiving end has it.
         let (mut settled, mut newest) = (None::<usize>, None::<u64>);
         for place in self.places(key, number, layout, contents) {
             let model = &self.slots[place];
@@ -107,7 +108,7 @@ impl Models {
         settled.map_or(Choice::Whole, |place| self.refer(place, number))
     }
 
-    /// The frame with this number refers to the model in this slot.
+    /// Lets the frame with this number refer to the model in this slot.
     fn refer(&mut self, place: usize, number: u64) -> Choice {
         self.last = place;
         let model = &mut self.slots[place];
@@ -115,7 +116,7 @@ impl Models {
         Choice::Short(model.number)
     }
 
-    /// The slots of the models of a flow that serve this number.
+    /// Returns the slots of the models of a flow that serve this number.
     fn places(&self, key: u32, number: u64, layout: Layout, contents: &[u8]) -> impl Iterator<Item = usize> {
         let keys = self.keys.iter().enumerate().filter(move |(_, one)| **one == key);
         keys.map(|(place, _)| place).filter(move |place| {
@@ -124,7 +125,7 @@ impl Models {
         })
     }
 
-    /// Makes a frame a model, if its slot is free.
+    /// Makes a frame a model, if its slot is free. Returns whether it is.
     fn make(&mut self, number: u64, key: u32, layout: Layout, contents: &[u8]) -> bool {
         let place = number as usize % SLOTS;
         let slot = &mut self.slots[place];
@@ -138,13 +139,13 @@ impl Models {
         true
     }
 
-    /// The layout and headers of a model that was just chosen.
+    /// Returns the layout and headers of a model that was just chosen.
     pub fn headers(&self, number: u64) -> Option<(Layout, &[u8])> {
         let model = &self.slots[number as usize % SLOTS];
         model.layout.filter(|_| model.number == number).map(|layout| (layout, &model.headers[..]))
     }
 
-    /// The receiving end does not have the frame with this number, and will not get it: it is no model.
+    /// Forgets the model with this number, because the receiving end does not have the frame, and will not get it.
     pub fn forget(&mut self, number: u64) {
         let slot = &mut self.slots[number as usize % SLOTS];
         if slot.number == number {
@@ -196,11 +197,11 @@ mod tests {
                 Choice::Short(model) => assert!(number - model < LIFE && model < models.settled),
                 Choice::Whole => panic!("{number} was whole"),
             }
-            // What is sent has settled a thousand numbers later.
+            // A frame that is sent has settled a thousand numbers later.
             models.settle((number + 1).saturating_sub(1000).max(1));
         }
         assert!(made > 200_000 - RENEWAL - 1);
-        // Nothing settles any more.
+        // No further number settles.
         let last = (200_000..300_000).filter(|number| choose(&mut models, *number, 80) != Choice::Whole);
         let last = last.filter(|number| (number % RENEWAL) > 300).max();
         assert!(last.is_none_or(|last| last < made + LIFE), "{last:?} refers to {made}");
@@ -223,7 +224,7 @@ mod tests {
             }
         }
         assert_eq!(short, 17 * SLOTS as u64, "as many as there are slots");
-        // All of them end: others get their slots.
+        // The flows in use end: other flows get their slots.
         let others = (number..number + 4000).filter(|number| {
             models.settle(*number);
             matches!(choose(&mut models, *number, 1000 + *number as u16 % 200), Choice::Short(_))

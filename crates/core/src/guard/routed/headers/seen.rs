@@ -1,4 +1,4 @@
-//! The receiving end's models: what it keeps of the frames that others refer to (RT-17).
+//! The receiving end's models: the headers that it keeps of the frames that others refer to (RT-17).
 
 use super::{LIFE, Layout, MOST_OCTETS, SLOTS};
 use crate::wire::routed::NUMBER_BITS;
@@ -25,12 +25,12 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// A new session: no models.
+    /// Begins a new session: no models.
     pub fn start_over(&mut self) {
         self.slots.fill(None);
     }
 
-    /// The frame with this number is a model: it arrived, or was rebuilt.
+    /// Takes in a model: the frame with this number, which arrived or was rebuilt.
     pub fn note(&mut self, number: u64, contents: &[u8], is_bare: bool) {
         let slot = &mut self.slots[number as usize % SLOTS];
         if slot.is_some_and(|model| model.number >= number) {
@@ -43,8 +43,8 @@ impl Seen {
         *slot = Some(Model { number, layout, headers });
     }
 
-    /// The layout and headers of the model whose number ends in these sixteen bits and to which the frame with this number may
-    /// refer; nothing if it is not known.
+    /// Returns the layout and headers of the model whose number ends in these sixteen bits and to which the frame with this
+    /// number may refer; `None` if the model is not known.
     pub fn model(&self, number: u64, bits: u16) -> Option<(Layout, &[u8])> {
         const { assert!(NUMBER_BITS > u16::BITS) };
         let model = self.slots[usize::from(bits) % SLOTS].as_ref()?;

@@ -1,8 +1,8 @@
-//! Lets the two directions of a link go apart while nothing is missing.
+//! Lets the two directions of a link go apart while no frame is missing.
 //!
-//! Then the way back tells the sending switch only what has arrived, and so the forward direction needs nothing from it: it runs on
-//! alone, and the way back follows. What the receiving switch takes in changes the register at its time ([`super::return_port`]),
-//! whenever the port looks at it.
+//! The way back then tells the sending switch only which frames have arrived, so the forward direction needs nothing from the way
+//! back. The forward direction runs on alone, and the way back follows. Each frame that the receiving switch takes in changes the
+//! register at its time ([`super::return_port`]), whenever the port looks at the register.
 
 use super::FastLinkGuardianLink;
 use crate::fast::{Path as Fast, takes};
@@ -11,7 +11,8 @@ use crate::net::{Frame, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> FastLinkGuardianLink<P> {
-    /// Whether nothing is missing, waits for its turn, or is about to be told but what has arrived.
+    /// Whether the two directions may go apart. No loss is undetected, no frame is missing, held or to be sent again, no pause
+    /// holds, and the way back carries no control frames but acknowledgements.
     #[inline]
     fn may_go_apart(&self) -> bool {
         takes(Fast::Directions)
@@ -23,15 +24,16 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             && self.backward.carries_acks_only()
     }
 
-    /// When the forward direction next does something, if the two may go apart.
+    /// Returns when the forward direction next has an event, if the two directions may go apart.
     #[inline]
     pub(super) fn next_forward(&self) -> Option<Instant> {
         let next = || self.sending.poll_timeout().min(self.forward.poll_timeout());
         self.may_go_apart().then(next)
     }
 
-    /// The forward direction takes what `source` brings, and does what is due up to and including `until`, as long as the two may go
-    /// apart and the way back has not stayed too far behind. Says when the last of it happened, or [`Instant::ZERO`].
+    /// Runs the forward direction up to and including `until`: takes the frames of `source`, and runs the events that are due.
+    /// Ends when the two directions may no longer go apart, or the way back has stayed too far behind. Returns when the last
+    /// event happened, or [`Instant::ZERO`].
     #[inline]
     pub(super) fn go_forward(&mut self, until: Instant, source: &mut Trains<Frame<P>>) -> Instant {
         let mut latest = Instant::ZERO;
@@ -54,8 +56,9 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         latest
     }
 
-    /// The way back takes what `source` brings, and does what is due up to and including `until`, before the forward direction next
-    /// does something. The two may go apart. Says when the last of it happened, or [`Instant::ZERO`].
+    /// Runs the way back up to and including `until`, before the next event of the forward direction: takes the frames of
+    /// `source`, and runs the events that are due. The two directions may go apart. Returns when the last event happened, or
+    /// [`Instant::ZERO`].
     #[inline]
     pub(super) fn go_back(&mut self, until: Instant, source: &mut Trains<Frame<P>>) -> Instant {
         let latest = self.run_far(until, source);

@@ -1,4 +1,4 @@
-//! The queue of a recirculation port: when a frame that enters leaves, and how much waits.
+//! The queue of a recirculation port: the times at which frames leave, and the bytes that wait.
 //!
 //! Frames of one size that leave one behind another are one run. The number of frames of a run that still wait follows from the
 //! time, so a departure costs nothing. Whether one more frame raises the high-water mark is a comparison of times, too.
@@ -112,8 +112,8 @@ impl PortQueue {
         octets == newest && now.max(self.busy_until) + self.lag == end && self.older.is_empty()
     }
 
-    /// A frame of `octets` enters at `now`. Returns when the frame has left; `None` if the queue has no room for it (LG-34). Equals
-    /// `Recirculation::enter` of the plain model, which returns when the frame begins to leave.
+    /// Takes in a frame of `octets` at `now`. Returns when the frame has left; `None` if the queue has no room for it (LG-34).
+    /// Equals `Recirculation::enter` of the plain model, which returns when the frame begins to leave.
     #[inline(always)]
     pub(super) fn enter(&mut self, now: Instant, octets: u32) -> Option<Instant> {
         if self.busy_until <= now && self.lag == Duration::ZERO {
@@ -124,8 +124,8 @@ impl PortQueue {
         if left.is_some() { left } else { self.enter_apart(now, octets) }
     }
 
-    /// A frame of `octets` enters at `now`, if the frame extends the newest run and the queue then holds at most `level`, which is
-    /// no more than the high-water mark. Equals [`PortQueue::enter`]. Otherwise returns `None`, and nothing has happened.
+    /// Takes in a frame of `octets` at `now`, if the frame extends the newest run and the queue then holds at most `level`, which
+    /// is no more than the high-water mark. Equals [`PortQueue::enter`]. Otherwise returns `None`, and nothing has happened.
     #[inline(always)]
     pub(super) fn enter_below(&mut self, now: Instant, octets: u32, level: Level) -> Option<Instant> {
         // The frame fits below the level exactly if the run ends at most the span of the level after `now`.
@@ -139,8 +139,8 @@ impl PortQueue {
         Some(self.busy_until)
     }
 
-    /// The first frames of a train of `octets` enter, as many as extend the newest run below `level`. Returns when they have left.
-    /// Equals [`PortQueue::enter_below`] of each.
+    /// Takes in the first frames of a train of `octets` that extend the newest run below `level`. Returns when these frames have
+    /// left. Equals [`PortQueue::enter_below`] of each.
     #[inline]
     pub(super) fn enter_train_below(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
         if !self.goes_on(train.first, octets) || self.newest.end > train.first + level.span {
@@ -165,8 +165,8 @@ impl PortQueue {
         Some(Train { first: start + serialisation, spacing: serialisation, count, ..train })
     }
 
-    /// The first frames of a train enter that find the line idle, if they are as large as the frame before. Returns when they have
-    /// left. Equals [`PortQueue::enter`] of each.
+    /// Takes in the first frames of a train that find the line idle, if they are as large as the frame before. Returns when these
+    /// frames have left. Equals [`PortQueue::enter`] of each.
     #[inline]
     pub(super) fn enter_train_idle(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
         let serialisation = self.newest.serialisation;
@@ -183,8 +183,8 @@ impl PortQueue {
         Some(train.from(train.first + serialisation))
     }
 
-    /// The first frames of a train enter, as many as find the line free or stay below the high-water mark. Returns when they have
-    /// left. Equals [`PortQueue::enter`] of each.
+    /// Takes in the first frames of a train that find the line free or stay below the high-water mark. Returns when these frames
+    /// have left. Equals [`PortQueue::enter`] of each.
     #[inline]
     pub(super) fn enter_train(&mut self, train: Train, octets: u32) -> Option<Train> {
         if self.busy_until <= train.first && self.lag == Duration::ZERO {
@@ -244,7 +244,7 @@ impl PortQueue {
         self.rate.serialisation(octets)
     }
 
-    /// A frame enters that begins a new run, or may raise the high-water mark.
+    /// Takes in a frame that begins a new run, or may raise the high-water mark.
     #[inline(never)]
     fn enter_apart(&mut self, now: Instant, octets: u32) -> Option<Instant> {
         let space = self.cells.space(octets - GAP_OCTETS);

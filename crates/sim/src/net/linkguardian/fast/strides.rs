@@ -1,15 +1,14 @@
-//! Lets the two switches of a link run ahead of each other as far as none can notice.
+//! Lets the two switches of a link run ahead of each other, as far as neither switch can notice.
 //!
-//! The receiving switch tells the sending switch two things that change what is sent: that a frame was lost, and that too
-//! many frames wait. Each needs a cause, and then time to take effect. So the sending switch runs ahead up to the first
-//! instant at which it could be told, and the receiving switch follows with all that was sent to it by then.
+//! The receiving switch tells the sending switch two facts that change which frames are sent: that a frame was lost, and that too
+//! many frames wait. Each fact needs a cause, and then time to take effect. So the sending switch runs ahead up to the first
+//! instant at which it could be told. The receiving switch follows with all frames that were sent to it by then.
 //!
-//! An acknowledgement only frees copies. While no copy is asked for, a look at a copy may wait, and so may an
-//! acknowledgement: both are caught up with later, each at its own time. While a copy is asked for, the sending switch runs
-//! ahead by the least time of the way back, and acknowledgements are taken in as they come.
+//! An acknowledgement only frees copies. While no copy is asked for, a look at a copy may wait, and so may an acknowledgement:
+//! both are caught up with later, each at its own time. While a copy is asked for, the sending switch runs ahead by the least
+//! time of the way back, and takes in acknowledgements as they come.
 //!
-//! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
-//! switch go first.
+//! Each switch sees the events that it would see one by one, in that order. At equal times the events of the sending switch go first.
 
 use super::FastLinkGuardianLink;
 use super::frames::ControlFrame;
@@ -22,48 +21,48 @@ use crate::net::source::{self, MANY, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
-/// Frames in whose time the switches run ahead of each other at the most. Chosen by the instructions that a frame of the stress test
-/// takes: 300 with 64 frames, 278 with 256, 258 with 1,024.
+/// The number of frames in whose time the switches run ahead of each other at the most. Chosen by the instructions that a frame
+/// of the stress test takes: 300 with 64 frames, 278 with 256, 258 with 1,024.
 const FRAMES_TOGETHER: u64 = 1024;
 
 impl Timing {
-    /// How long it takes from the first to the last of several usual frames.
+    /// Returns the time from the first to the last of [`MANY`] frames of the usual size.
     pub(super) fn many(&self) -> Duration {
         self.rate.serialisation(USUAL_OCTETS) * u64::from(MANY - 1)
     }
 
-    /// From the port back until anything takes effect at the sender, at the least.
+    /// Returns the least time from the port back until a control frame takes effect at the sender.
     pub(super) fn least_told(&self) -> Duration {
         let flight = self.control_return.min(self.resume_flight).min(self.pause_reaction);
         self.rate_back.serialisation(MINIMUM_OCTETS) + flight
     }
 
-    /// From the decision about a pause until it takes effect at the sender, at the least.
+    /// Returns the least time from a decision about a pause until the pause or resume takes effect at the sender.
     pub(super) fn least_pause(&self) -> Duration {
         self.timer_packet
             + self.rate_back.serialisation(MINIMUM_OCTETS)
             + self.resume_flight.min(self.pause_reaction)
     }
 
-    /// From the arrival that shows a loss until anything comes of it at the sender, at the least.
+    /// Returns the least time from the arrival that shows a loss until a notification or a pause takes effect at the sender.
     pub(super) fn least_notice(&self) -> Duration {
         (self.notification_port + self.told()).min(self.least_pause())
     }
 }
 
-/// The places that the sending switch hears of, before the sending switch itself.
+/// The places from which control frames come to the sending switch, and last the sending switch itself.
 const PORT_BACK: usize = 0;
 const BACKPRESSURE: usize = 1;
 const SENDING: usize = 2;
 
-/// How far the switches may run ahead of each other.
+/// The times by which the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leads {
-    /// From the port of the way back, and from a decision about a pause, to the sending switch.
+    /// The least times to the sending switch, from the port of the way back and from a decision about a pause.
     told: ahead::Leads<3>,
-    /// The furthest of all.
+    /// The longest time by which the sending switch runs ahead.
     longest: Duration,
-    /// How long several usual frames take.
+    /// The time from the first to the last of [`MANY`] frames of the usual size.
     many: Duration,
 }
 
@@ -73,13 +72,13 @@ impl Leads {
             return Self::none();
         }
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
-        // With half a window at the most no position is let go for want of an acknowledgement.
+        // With half a window at the most, the sender abandons no position because acknowledgements are late.
         let safe = smallest * u64::from(Position::WINDOW / 2);
         let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER).min(safe);
         Self { told: Self::told(timing.least_told(), timing.least_pause()), longest, many: timing.many() }
     }
 
-    /// None at all: both switches go event by event.
+    /// Returns leads of zero: both switches go event by event.
     pub(super) fn none() -> Self {
         let at_once = Duration::from_ps(1);
         Self { told: Self::told(at_once, at_once), longest: Duration::ZERO, many: Duration::ZERO }
@@ -98,8 +97,8 @@ impl Leads {
         self.longest > Duration::ZERO
     }
 
-    /// Until when the sending switch has heard of all that concerns it, if a control frame next leaves the port of the way back at
-    /// `control`, and backpressure may next decide at `pause`.
+    /// Returns the instant up to which the sending switch has heard of every control frame, if a control frame next leaves the
+    /// port of the way back at `control`, and backpressure may next decide at `pause`.
     #[inline]
     fn heard(&self, control: Instant, pause: Instant) -> Instant {
         self.told.until(SENDING, &[control, pause, Instant::NEVER])
@@ -107,8 +106,8 @@ impl Leads {
 }
 
 impl<P: Payload> FastLinkGuardianLink<P> {
-    /// Does everything that is due up to and including `until`, and takes what the hosts send by then; says when the
-    /// last of it happened, or [`Instant::ZERO`].
+    /// Runs every event that is due up to and including `until`, and takes the frames that the hosts send by then. Returns when
+    /// the last event happened, or [`Instant::ZERO`].
     #[inline]
     pub(super) fn go_ahead(
         &mut self,
@@ -129,20 +128,20 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// When the sending switch next does something, or hears something, or `source` has a frame for it.
+    /// Returns when the sending switch next has an event, a control frame takes effect, or `source` has a frame.
     #[inline]
     fn next_to_send(&self, source: &impl Source<P>) -> Instant {
         self.next_near().min(source.poll_timeout(self.sending.normal.len()))
     }
 
-    /// Finds up to when the sending switch knows all that concerns it, `now` being the next event at either, if it goes on up to
-    /// `until`.
+    /// Finds the instant up to which the sending switch knows every control frame that takes effect, if it goes on up to `until`.
+    /// The next event at either switch is at `now`.
     #[inline]
     fn look_ahead(&mut self, now: Instant, until: Instant) {
         self.forward.note_seen(now, self.receiving.engine.expected());
         self.acks_may_wait = self.sending.acks_only_free_copies() && !self.backward.has_notification();
         self.heard = if self.acks_may_wait {
-            // Whether a pause is certain not to come matters only if the sending switch goes on for so long.
+            // A test for certainty that no pause comes is needed only if the sending switch goes on beyond the earliest pause.
             let may_pause = self.receiving.may_pause();
             let looks = may_pause && self.leads.heard(Instant::NEVER, now) < until;
             let octets =
@@ -157,8 +156,9 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         };
     }
 
-    /// Finds up to when the sending switch knows all that concerns it while the two directions take turns. Nothing has happened in
-    /// either since `behind`, and the forward direction next does something at `now`. False, if the way back has stayed too far behind.
+    /// Finds the instant up to which the sending switch knows every control frame that takes effect, while the two directions
+    /// take turns. No event has happened in either direction since `behind`, and the next event of the forward direction is at
+    /// `now`. Returns false if the way back has stayed too far behind.
     #[inline]
     pub(super) fn look_forward(&mut self, now: Instant, behind: Instant) -> bool {
         self.forward.expect(None);
@@ -167,13 +167,15 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         now <= self.heard
     }
 
-    /// The sending switch hears of no loss by this instant, not even of one that the receiving switch does not know yet.
+    /// Returns the instant up to which the sending switch hears of no loss, not even of a loss that the receiving switch has not
+    /// detected yet.
     #[inline]
     pub(super) fn hears_loss_until(&self) -> Instant {
         self.heard.min(self.forward.poll_told())
     }
 
-    /// The sending switch does what is due up to and including `until`, as far as it knows all that concerns it.
+    /// Runs the events of the sending switch that are due up to and including `until`, as far as the switch knows every control
+    /// frame that takes effect. Returns when the last event happened.
     #[inline]
     pub(super) fn run_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
         let mut now = Instant::ZERO;
@@ -192,8 +194,8 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// Takes the frames that come up to and including `until`, and sends what the port sends by then; says when the last of
-    /// it happened, `now` if nothing did.
+    /// Takes the frames that come up to and including `until`, and sends the frames that leave the port by then. Returns when the
+    /// last frame came or left, `now` if none did.
     #[inline(always)]
     fn send_ahead(&mut self, mut now: Instant, until: Instant, forward: &mut impl Source<P>) -> Instant {
         let until = until.min(self.heard);
@@ -214,7 +216,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
                 now = last;
                 continue;
             }
-            // What has just happened may have freed the port, which was idle before.
+            // The last event may have freed the port, which was idle before.
             now = next.max(now);
             if port <= now {
                 self.sending.serve(now, wire);
@@ -224,7 +226,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// The receiving switch does what is due up to and including `end`.
+    /// Runs the events of the receiving switch that are due up to and including `end`. Returns when the last event happened.
     #[inline]
     pub(super) fn run_far(&mut self, end: Instant, backward: &mut impl Source<P>) -> Instant {
         let mut latest = Instant::ZERO;
@@ -248,7 +250,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
+    /// Takes in the acknowledgements that took effect by `end`, after the sending switch has run beyond `end`.
     #[inline]
     pub(super) fn take_late_acks(&mut self, end: Instant) -> Instant {
         if self.backward.poll_timeout() > end {
@@ -257,19 +259,19 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         self.sending.take_late_acks(end, &mut self.backward)
     }
 
-    /// When the sending switch next does something, or hears something.
+    /// Returns when the sending switch next has an event, or a control frame takes effect.
     #[inline]
     pub(super) fn next_near(&self) -> Instant {
         self.backward.poll_timeout().min(self.sending.poll_timeout())
     }
 
-    /// When the receiving switch next does something, or a frame reaches it.
+    /// Returns when the receiving switch next has an event, or a frame reaches it.
     #[inline]
     pub(super) fn next_far(&self) -> Instant {
         self.forward.poll_timeout().min(self.receiving.poll_timeout())
     }
 
-    /// Lets happen the first of what happens at the sending switch at `now`.
+    /// Runs the first event at the sending switch that is due at `now`.
     #[inline]
     fn step_near(&mut self, now: Instant) {
         if self.backward.poll_timeout() <= now {
@@ -279,8 +281,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// Lets happen the first of what happens at the receiving switch at `now`: what arrives goes before what it does
-    /// by itself.
+    /// Runs the first event at the receiving switch that is due at `now`: a frame that arrives goes before an event of the switch's own.
     #[inline]
     fn step_far(&mut self, now: Instant) {
         let Self { forward, receiving, backward, .. } = self;
@@ -293,7 +294,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         }
     }
 
-    /// The first control frame whose time has come takes effect at the sender.
+    /// Lets the first control frame whose time has come take effect at the sender.
     #[inline]
     fn handle_control(&mut self, now: Instant) {
         match self.backward.poll(now) {

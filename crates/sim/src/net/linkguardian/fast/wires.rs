@@ -13,7 +13,7 @@ use lossylink_core::time::{Duration, Instant};
 /// Octets that no frame exceeds. The largest IP packet has 65,535 bytes, and a segmentation offload may send one whole.
 const LARGEST_OCTETS: u32 = 1 << 17;
 
-/// The name of a data frame and its copies.
+/// Returns the name of a data frame and its copies.
 const fn unit(position: Position) -> u64 {
     position.index() as u64
 }
@@ -28,8 +28,8 @@ pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) arrivals: Trains<Arrival<P>>,
     pub(super) copies: Pipe<Copied<P>>,
-    /// The longest time from the arrival that shows a loss during which nothing that follows from the loss takes effect at the
-    /// sender.
+    /// The longest time from the arrival that shows a loss during which no control frame that follows from the loss takes effect
+    /// at the sender.
     notice: Duration,
     /// No notification of an undetected loss takes effect at the sender up to this instant, which is `NEVER` if no loss is
     /// undetected.
@@ -71,8 +71,8 @@ impl<P: Payload> ForwardWire<P> {
         self.told.is_never()
     }
 
-    /// From now on frames of `octets` cannot make the receiver pause the sender, as long as no frame is lost. With `None` no frame
-    /// can.
+    /// Notes that from now on frames of `octets` cannot make the receiver pause the sender, as long as no frame is lost. With
+    /// `None` no frame can.
     #[inline]
     pub(super) const fn expect(&mut self, octets: Option<u32>) {
         (self.expected_octets, self.surprise) = (octets, Instant::NEVER);
@@ -90,8 +90,8 @@ impl<P: Payload> ForwardWire<P> {
         self.expected_octets.is_none_or(|expected| expected == octets)
     }
 
-    /// The receiver has taken in every arrival before `now`, and expects position `expected` next. Lost frames before `expected`
-    /// are detected, and no other loss is detected before `now`.
+    /// Notes that the receiver has taken in every arrival before `now`, and expects position `expected` next. Lost frames before
+    /// `expected` are detected, and no other loss is detected before `now`.
     #[inline]
     pub(super) fn note_seen(&mut self, now: Instant, expected: Position) {
         if !self.told.is_never() {

@@ -11,25 +11,26 @@ use super::{Algorithm, View};
 
 /// 2/ln 2: the least gain that doubles the rate every round trip.
 const HIGH_GAIN: u64 = ONE * 2885 / 1000 + 1;
-/// Its inverse: drains in one round trip what start-up queued.
+/// The inverse of the high gain: drains in one round trip the queue that start-up built.
 const DRAIN_GAIN: u64 = ONE * 1000 / 2885;
-/// Window in estimated bandwidth-delay products, room for delayed and stretched acknowledgements.
+/// The window in estimated bandwidth-delay products: room for delayed and stretched
+/// acknowledgements.
 const WINDOW_GAIN: u64 = 2 * ONE;
 /// The gains of the bandwidth-probing cycle, a round trip each.
 const CYCLE: [u64; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
-/// The cycle begins at one of so many phases, drawn at random, never the draining one.
+/// The number of phases at which the cycle may begin, drawn at random, never at the draining one.
 const RANDOM_PHASES: u64 = 7;
-/// Rounds over which the maximum rate is taken.
+/// The number of rounds over which the maximum rate is taken.
 const RATE_ROUNDS: u64 = CYCLE.len() as u64 + 2;
 /// Seconds after which the minimum round trip must be measured again.
 const ROUND_TRIP_VALID_S: u64 = 10;
-/// How long the window stays minimal for that, milliseconds.
+/// The time for which the window stays minimal to measure the round trip, milliseconds.
 const ROUND_TRIP_PROBE_MS: u64 = 200;
-/// Least window, segments.
+/// The least window, segments.
 const LEAST_WINDOW: u32 = 4;
-/// Rounds without a quarter more rate that end start-up.
+/// The number of rounds without a quarter more rate that end start-up.
 const FULL_ROUNDS: u32 = 3;
-/// What BBR is doing.
+/// The mode of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Doubles the rate every round trip.
@@ -47,11 +48,12 @@ enum Mode {
 pub(in super::super) struct Bbr {
     mode: Mode,
     rate: WindowedMaximum,
-    /// Least round trip, microseconds, and when it was measured, jiffies.
+    /// The least round trip, microseconds, and when it was measured, jiffies.
     least_us: u64,
     least_at: u64,
     rounds: u64,
-    /// The round ends when a segment sent after so many deliveries is delivered.
+    /// The number of deliveries that ends the round: the round ends when a segment is delivered
+    /// that was sent after them.
     round_end: u64,
     round_start: bool,
     pacing_gain: u64,
@@ -100,7 +102,7 @@ impl Bbr {
         }
     }
 
-    /// The estimated bottleneck rate, or that of a policer.
+    /// Returns the estimated bottleneck rate, or that of a policer.
     fn bandwidth(&self) -> u64 {
         self.long_term.in_use().unwrap_or(self.rate.get())
     }
@@ -112,7 +114,7 @@ impl Bbr {
         self.pacer.set(self.bandwidth(), self.pacing_gain, self.is_full, view);
     }
 
-    /// Room for bursts on both hosts, an even number, and for the probing phase. (BBR-6)
+    /// Adds room for bursts on both hosts, an even number, and for the probing phase. (BBR-6)
     fn with_budget(&self, segments: u64, view: &View) -> u64 {
         let roomy = (segments + 3 * self.pacer.burst(view) + 1) & !1;
         let probing = self.mode == Mode::ProbeBandwidth && self.cycle == 0;
@@ -123,7 +125,7 @@ impl Bbr {
         self.with_budget(delay_product(self.rate.get(), self.least_us, gain), view)
     }
 
-    /// Segments that will be in the network when the next one may leave.
+    /// Returns the number of segments that will be in the network when the next segment may leave.
     fn in_network(&self, in_flight: u32, view: &View) -> u64 {
         let ahead_us = view.paced_until_us.saturating_sub(view.now_us);
         let delivered = (self.bandwidth() * ahead_us) >> RATE_BITS;
@@ -131,7 +133,7 @@ impl Bbr {
         (u64::from(in_flight) + burst).saturating_sub(delivered)
     }
 
-    /// Counts rounds and takes the rate. (BBR-2)
+    /// Counts rounds and takes the rate of a sample. (BBR-2)
     fn update_rate(&mut self, sample: &RateSample, view: &View) {
         self.round_start = false;
         let Some((delivered, interval_us)) = sample.delivery else { return };
@@ -156,7 +158,7 @@ impl Bbr {
         if self.is_full { self.aggregation.room(self.bandwidth()) } else { 0 }
     }
 
-    /// Moves to the next gain of the cycle when this one has done its work. (BBR-4)
+    /// Moves to the next gain of the cycle when the present gain has done its work. (BBR-4)
     fn update_cycle(&mut self, sample: &RateSample, view: &View) {
         if self.mode != Mode::ProbeBandwidth {
             return;
@@ -208,7 +210,7 @@ impl Bbr {
         }
     }
 
-    /// Keeps the least round trip, and empties the path to see it when it is old. (BBR-8)
+    /// Keeps the least round trip, and empties the path to measure it anew when it is old. (BBR-8)
     fn update_round_trip(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
         let is_old = view.jiffies > self.least_at + ROUND_TRIP_VALID_S * view.hertz;
         if let Some(rtt_us) = sample.rtt_us.filter(|&rtt_us| rtt_us < self.least_us || is_old) {
@@ -286,7 +288,7 @@ impl Bbr {
         }
     }
 
-    /// Recovery's first round conserves packets; its end restores the window. (BBR-9)
+    /// Conserves packets in recovery's first round, and restores the window at its end. (BBR-9)
     fn recover_or_restore(&mut self, sample: &RateSample, window: &mut Window, view: &View) -> bool {
         if sample.lost > 0 {
             window.size = window.size.saturating_sub(sample.lost as u32).max(1);
@@ -308,7 +310,7 @@ impl Bbr {
 }
 
 impl Algorithm for Bbr {
-    /// The threshold means nothing to BBR; the window is saved for the end of the recovery.
+    /// Saves the window for the end of the recovery. BBR makes no use of the threshold.
     fn threshold(&mut self, window: &Window) -> u32 {
         self.save_window(window);
         window.threshold

@@ -10,44 +10,46 @@ use super::{Algorithm, View};
 
 /// 4 ln 2: the least pacing gain that doubles the rate every round trip.
 const STARTUP_PACING: u64 = ONE * 277 / 100;
-/// Drains what start-up queued.
+/// The pacing gain that drains the queue that start-up built.
 const DRAIN_PACING: u64 = ONE / 2;
-/// Window in bandwidth-delay products, and while probing for more.
+/// The window in bandwidth-delay products, and the window while probing for more rate.
 const WINDOW_GAIN: u64 = 2 * ONE;
 const WINDOW_GAIN_UP: u64 = ONE * 9 / 4;
 /// Pacing gains of the probing phases.
 const PACING_DOWN: u64 = ONE * 9 / 10;
 const PACING_UP: u64 = ONE * 5 / 4;
-/// Window while the round trip is measured, in bandwidth-delay products.
+/// The window while the round trip is measured, in bandwidth-delay products.
 const ROUND_TRIP_GAIN: u64 = ONE / 2;
-/// How often the round trip is measured, seconds, and for how long, milliseconds.
+/// The time between two measurements of the round trip, seconds, and the length of one,
+/// milliseconds.
 const ROUND_TRIP_INTERVAL_S: u64 = 5;
 const ROUND_TRIP_PROBE_MS: u64 = 200;
-/// A minimum older than this is replaced, seconds.
+/// The age at which a minimum is replaced, seconds.
 const ROUND_TRIP_VALID_S: u64 = 10;
-/// Least window, segments.
+/// The least window, segments.
 const LEAST_WINDOW: u64 = 4;
-/// Rounds without a quarter more rate that show a full path.
+/// The number of rounds without a quarter more rate that show a full path.
 const FULL_ROUNDS: u32 = 3;
-/// Losses of one round that end start-up when the loss rate is too high as well.
+/// The losses of one round that end start-up, when the loss rate is too high as well.
 const STARTUP_LOSSES: u32 = 6;
-/// Bandwidth is probed after 2 to 3 s, or after as many rounds as Reno would need, at most 63.
+/// The time between two probes for bandwidth: 2 to 3 s, or the rounds that Reno would need, at most
+/// 63.
 const PROBE_WAIT_US: u64 = 2_000_000;
 const PROBE_WAIT_RANDOM_US: u64 = 1_000_000;
 const PROBE_WAIT_ROUNDS: u64 = 63;
 
-/// What BBR is doing.
+/// The mode of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,
     Drain,
-    /// Leaves room below the estimate.
+    /// Paces below the estimate, and leaves room to others.
     Down,
     /// Keeps the rate.
     Cruise,
     /// Fills the path without a queue.
     Refill,
-    /// Probes for more.
+    /// Probes for more rate.
     Up,
     /// Keeps the window small to see the bare round trip.
     ProbeRoundTrip,
@@ -58,7 +60,7 @@ impl Mode {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// Whether loss now tells of the probe, not of others.
+    /// Whether a loss now tells of this sender's probe, and not of other senders.
     const fn is_pushing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
@@ -75,7 +77,7 @@ impl Mode {
     }
 }
 
-/// The greatest rate per probing cycle: this one and the last.
+/// The greatest rate of each of two probing cycles: the last and the present one.
 type RateCycles = [u64; 2];
 
 /// The model of one sender's path.
@@ -88,7 +90,7 @@ pub(in super::super) struct Bbr3 {
     aggregation: Aggregation,
     least_us: u64,
     least_at: u64,
-    /// Least round trip of the current measuring interval, and when it was seen.
+    /// The least round trip of the current measuring interval, and when it was measured.
     recent_least_us: u64,
     recent_least_at: u64,
     round_end: u64,
@@ -140,12 +142,12 @@ impl Bbr3 {
         self.rates[0].max(self.rates[1])
     }
 
-    /// The rate to send at: the greatest, within what loss taught.
+    /// Returns the rate to send at: the greatest measured rate, within the bounds that loss sets.
     fn bandwidth(&self) -> u64 {
         self.bounds.within_rate(self.greatest_rate())
     }
 
-    /// Room for bursts and, while probing, for the probe.
+    /// Adds room for bursts and, while probing, for the probe.
     fn with_budget(&self, segments: u64, view: &View) -> u64 {
         let roomy = segments.max(3 * self.pacer.burst(view)).max(LEAST_WINDOW);
         roomy + if self.mode == Mode::Up { 2 } else { 0 }
@@ -155,7 +157,7 @@ impl Bbr3 {
         self.with_budget(delay_product(self.greatest_rate(), self.least_us, gain), view)
     }
 
-    /// Counts rounds and takes the rate. (BBR3-1)
+    /// Counts rounds and takes the rate of a sample. (BBR3-1)
     fn update_rate(&mut self, sample: &RateSample, view: &View) -> u64 {
         self.round_start = false;
         let Some((delivered, interval_us)) = sample.delivery else { return 0 };
@@ -196,7 +198,7 @@ impl Bbr3 {
         self.is_full_now = false;
     }
 
-    /// Ends start-up on a full path or too much loss, and draining when the queue is gone.
+    /// Ends start-up on a full path or too much loss, and ends draining when the queue is gone.
     fn update_start(&mut self, sample: &RateSample, view: &View) {
         if !self.is_full {
             self.losses_in_round += u32::from(sample.lost > 0);
@@ -225,7 +227,7 @@ impl Bbr3 {
             return;
         }
         if self.round_start && self.bounds.end_of_stopping_round() && self.mode.probes_bandwidth() {
-            // What the probe found is known: it starts a new cycle of the filter.
+            // The result of the probe is known: it starts a new cycle of the filter.
             self.rates = [self.rates[1], 0];
         }
         let target = self.target_in_flight(ONE, view);
@@ -255,19 +257,19 @@ impl Bbr3 {
         }
     }
 
-    /// Whether what is in flight leaves headroom to others and no queue.
+    /// Whether the segments in flight leave headroom to others and no queue.
     fn is_drained(&self, target: u64, view: &View) -> bool {
         let in_flight = u64::from(view.in_flight);
         in_flight <= self.bounds.with_headroom() && in_flight <= target
     }
 
-    /// Whether it is time to probe: after a while, or when Reno would have grown by a segment.
+    /// Whether it is time to probe: after the wait, or when Reno would have grown by a segment.
     fn is_time_to_probe(&self, view: &View) -> bool {
         let reno_rounds = delay_product(self.greatest_rate(), self.least_us, ONE).min(PROBE_WAIT_ROUNDS);
         view.now_us - self.phase_at_us > self.probe_wait_us || self.rounds_since_probe >= reno_rounds
     }
 
-    /// Whether probing found the end of the path's rate, not of its own bound.
+    /// Whether the probe found the limit of the path's rate, and not its own bound.
     fn is_probe_done(&mut self, rate: u64, window: &Window) -> bool {
         if window.was_full() && u64::from(window.size) >= self.bounds.in_flight() {
             self.reset_fullness();
@@ -304,7 +306,7 @@ impl Bbr3 {
         self.begin_round(view);
     }
 
-    /// Keeps the least round trip, and measures it every five seconds. (BBR3-6)
+    /// Keeps the least round trip, and measures it anew every five seconds. (BBR3-6)
     fn update_round_trip(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
         let is_due = view.jiffies > self.recent_least_at + ROUND_TRIP_INTERVAL_S * view.hertz;
         if let Some(rtt_us) = sample.rtt_us.filter(|&rtt_us| rtt_us < self.recent_least_us || is_due) {
@@ -364,7 +366,7 @@ impl Bbr3 {
         self.saved_window = if fresh { window.size } else { self.saved_window.max(window.size) };
     }
 
-    /// Sets the window towards the target, within what loss taught. (BBR3-5)
+    /// Sets the window towards the target, within the bounds that loss sets. (BBR3-5)
     fn set_window(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
         if self.previous_state >= State::Recovery && view.state < State::Recovery {
             window.size = window.size.max(self.saved_window);
@@ -396,7 +398,7 @@ impl Bbr3 {
 }
 
 impl Algorithm for Bbr3 {
-    /// The threshold means nothing to BBR; the window is saved for the end of the recovery.
+    /// Saves the window for the end of the recovery. BBR makes no use of the threshold.
     fn threshold(&mut self, window: &Window) -> u32 {
         self.save_window(window);
         self.bounds.save();

@@ -1,36 +1,36 @@
-//! BBRv3's bounds: how much may be in flight and at what rate, as loss taught on the long and the
+//! BBRv3's bounds: the segments in flight and the rate that losses allow, on the long and on the
 //! short term (draft-ietf-ccwg-bbr sections 5.5.10 and 5.5.11).
 
 use super::super::rate::RateSample;
 
-/// Loss rate above which a flight is too large, per cent.
+/// The loss rate above which a flight is too large, per cent.
 const LOSS_LIMIT: u64 = 2;
-/// What a bound keeps on loss, of ten.
+/// The part of a bound that remains after a loss, in tenths.
 const BETA_TENTHS: u64 = 7;
-/// Headroom that cruising leaves to others, per cent.
+/// The headroom that cruising leaves to others, per cent.
 const HEADROOM: u64 = 15;
-/// Most doublings of the growth while probing.
+/// The most doublings of the growth while probing.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What arriving acknowledgements tell about the last probe.
+/// The relation of arriving acknowledgements to the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     None,
-    /// They were sent before the probe.
+    /// Their segments were sent before the probe.
     Starting,
-    /// They were sent by it.
+    /// Their segments were sent by the probe.
     Feedback,
-    /// It is over, but they were sent by it.
+    /// The probe is over, but their segments were sent by it.
     Stopping,
     Refilling,
 }
 
-/// The bounds of one sender; `u64::MAX` is none.
+/// The bounds of one sender; `u64::MAX` stands for no bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// In flight without too much loss when last probed.
+    /// The segments in flight without too much loss at the last probe.
     long_in_flight: u64,
-    /// Rate and in flight that lately went without loss.
+    /// The rate and the segments in flight that lately went without loss.
     short_rate: u64,
     short_in_flight: u64,
     latest_rate: u64,
@@ -38,7 +38,7 @@ pub(super) struct Bounds {
     round_end: u64,
     is_round_start: bool,
     loss_in_round: bool,
-    /// Whether samples come from a probe.
+    /// Whether rate samples come from a probe.
     probing: bool,
     answer: Answer,
     probe_rounds: u32,
@@ -83,12 +83,12 @@ impl Bounds {
         self.is_round_start
     }
 
-    /// A rate within the short-term bound.
+    /// Returns the rate, or the short-term bound if that is less.
     pub(super) fn within_rate(&self, rate: u64) -> u64 {
         rate.min(self.short_rate)
     }
 
-    /// The long-term bound less headroom for others.
+    /// Returns the long-term bound less headroom for others.
     pub(super) const fn with_headroom(&self) -> u64 {
         if self.long_in_flight == u64::MAX {
             return u64::MAX;
@@ -101,7 +101,7 @@ impl Bounds {
         sample.lost_since_sent * 100 > sample.sent_in_flight as u64 * LOSS_LIMIT
     }
 
-    /// Takes an acknowledgement in: rounds of loss, and what loss teaches for the short term.
+    /// Takes an acknowledgement: counts rounds with loss, and lowers the short-term bounds on loss.
     pub(super) fn observe(
         &mut self,
         sample: &RateSample,
@@ -136,7 +136,7 @@ impl Bounds {
         self.short_in_flight = self.latest_in_flight.max(beta(or(self.short_in_flight, first)));
     }
 
-    /// The next round's latest signals start with this acknowledgement's.
+    /// Starts the next round's latest rate and flight with this acknowledgement's.
     pub(super) fn advance(&mut self, sample: &RateSample, rate: u64) {
         if self.is_round_start {
             self.latest_rate = rate;
@@ -144,7 +144,8 @@ impl Bounds {
         }
     }
 
-    /// Loss or its absence moves the long-term bound; whether a probe went too far. (BBR3-4)
+    /// Moves the long-term bound by loss or its absence. Returns whether a probe went too far.
+    /// (BBR3-4)
     pub(super) fn adapt_in_flight(
         &mut self,
         sample: &RateSample,
@@ -176,7 +177,7 @@ impl Bounds {
         false
     }
 
-    /// Grows the long-term bound: by one segment in the first round of a probe, then doubling.
+    /// Raises the long-term bound: by one segment in the first round of a probe, then doubling.
     fn grow(&mut self, acknowledged: u32, window: u32, round_start: bool) {
         self.probe_acknowledged += u64::from(acknowledged);
         if self.probe_acknowledged >= self.per_growth {
@@ -193,7 +194,7 @@ impl Bounds {
         self.probe_rounds = (self.probe_rounds + 1).min(MOST_DOUBLINGS);
     }
 
-    /// Whether the round after a probe ended just now.
+    /// Whether the round after a probe has just ended.
     pub(super) fn end_of_stopping_round(&mut self) -> bool {
         let ends = self.answer == Answer::Stopping;
         if ends {
@@ -220,7 +221,7 @@ impl Bounds {
         self.steepen(window);
     }
 
-    /// Forgets what loss taught for the short term.
+    /// Removes the short-term bounds.
     pub(super) fn forget_short_term(&mut self) {
         self.short_rate = u64::MAX;
         self.short_in_flight = u64::MAX;
@@ -229,24 +230,24 @@ impl Bounds {
         self.loss_in_round = false;
     }
 
-    /// Cruising, the short-term bound lies within the long-term one.
+    /// Lowers the short-term bound to the long-term one, while cruising.
     pub(super) fn limit_short_by_long(&mut self) {
         if self.short_in_flight != u64::MAX {
             self.short_in_flight = self.short_in_flight.min(self.long_in_flight);
         }
     }
 
-    /// Caps what may be in flight when start-up lost too much.
+    /// Caps the segments in flight after too much loss in start-up.
     pub(super) fn cap_in_flight(&mut self, in_flight: u64) {
         self.long_in_flight = in_flight;
     }
 
-    /// Remembers the bounds, in case the recovery that begins is undone.
+    /// Saves the bounds, in case the recovery that begins is undone.
     pub(super) fn save(&mut self) {
         self.saved = (self.long_in_flight, self.short_rate, self.short_in_flight);
     }
 
-    /// The recovery was needless: back to the bounds before it.
+    /// Restores the bounds of before a recovery that was needless.
     pub(super) fn restore(&mut self) {
         self.long_in_flight = self.long_in_flight.max(self.saved.0);
         self.short_rate = self.short_rate.max(self.saved.1);

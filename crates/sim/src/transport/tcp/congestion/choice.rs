@@ -1,4 +1,4 @@
-//! Which algorithm a connection uses: the choice as settings and tables name it.
+//! The choice of a congestion control, as settings and tables name it.
 
 use super::{Algorithm, Congestion};
 use std::fmt;
@@ -7,11 +7,11 @@ use std::str::FromStr;
 /// A congestion-control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// RFC 5681 with Linux's growth per acknowledged segment.
+    /// Reno: RFC 5681 with Linux's growth per acknowledged segment.
     Reno,
-    /// RFC 9438 as Linux has it, with HyStart.
+    /// CUBIC: RFC 9438 as Linux has it, with HyStart.
     Cubic,
-    /// RFC 8257.
+    /// DCTCP: RFC 8257.
     Dctcp,
     /// BBR version 1, paced.
     Bbr,
@@ -20,7 +20,7 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Every algorithm.
+    /// All congestion-control algorithms.
     pub const ALL: [Self; 5] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr, Self::Bbr3];
 
     /// Whether the algorithm counts congestion marks, see [`Algorithm::counts_marks`].
@@ -34,7 +34,7 @@ impl CongestionControl {
         Congestion::new(self).models_path()
     }
 
-    /// The algorithm's name in settings and tables.
+    /// Returns the name of the algorithm in settings and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
@@ -57,7 +57,7 @@ impl fmt::Display for CongestionControl {
 #[error("unknown congestion control {0:?}: use one of {names}", names = names())]
 pub struct UnknownCongestionControl(pub String);
 
-/// The valid names, for messages.
+/// Returns the valid names, for messages.
 fn names() -> String {
     CongestionControl::ALL.map(CongestionControl::name).join(", ")
 }
@@ -87,7 +87,7 @@ mod tests {
         );
     }
 
-    /// DCTCP-4: it alone needs every packet ECN-capable and every mark echoed.
+    /// DCTCP-4: DCTCP alone needs every packet ECN-capable and every mark echoed.
     #[test]
     fn only_dctcp_counts_marks() {
         let counting: Vec<_> =

@@ -13,50 +13,52 @@ const BETA: u32 = 717;
 const TIME_BITS: u32 = 10;
 /// C = 410/1024 = 0.4 segments per cubic second (RFC 9438 section 5).
 const C_1024: u64 = 410;
-/// Acknowledged segments per window growth while no maximum is known: 5 % a round trip (Linux).
+/// Number of acknowledged segments per segment of growth while no maximum is known: 5 % a round trip
+/// (Linux).
 const SLOWEST_EARLY_GROWTH: u32 = 20;
-/// Fastest growth: one segment for two acknowledged (Linux), 1.5 times a round trip.
+/// Number of acknowledged segments per segment of the fastest growth: two (Linux), 1.5 times a round
+/// trip.
 const FASTEST_GROWTH: u32 = 2;
-/// Acknowledged segments per segment of Reno-friendly growth, times 8 and divided by the window:
-/// 3 (1 - beta) / (1 + beta) segments a round trip (RFC 9438 section 4.3).
+/// Acknowledged segments per segment of Reno-friendly growth, times 8 and divided by the window: 3 (1 -
+/// beta) / (1 + beta) segments a round trip (RFC 9438 section 4.3).
 const FRIENDLY_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 
-/// HyStart begins at this window, segments (Linux `hystart_low_window`).
+/// The window at which HyStart begins, segments (Linux `hystart_low_window`).
 const HYSTART_LOW_WINDOW: u32 = 16;
-/// Acknowledgements closer than this form a train, microseconds (Linux `hystart_ack_delta_us`).
+/// The gap below which acknowledgements form a train, microseconds (Linux `hystart_ack_delta_us`).
 const HYSTART_ACK_GAP_US: u64 = 2_000;
-/// Samples of a round before its delay counts.
+/// The number of samples of a round before its delay counts.
 const HYSTART_SAMPLES: u32 = 8;
-/// Least and greatest rise of delay that ends slow start, microseconds.
+/// The least and the greatest rise of delay that ends slow start, microseconds.
 const HYSTART_DELAY_US: (u64, u64) = (4_000, 16_000);
-/// Allowance for bursts of segmentation offload: four of them, bytes, at most a millisecond.
+/// The allowance for bursts of segmentation offload: four bursts, bytes, at most a millisecond.
 const HYSTART_BURST_BYTES: u64 = 4 * 65_536;
 const HYSTART_BURST_US: u64 = 1_000;
 
 /// The curve and the slow-start detectors of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Cubic {
-    /// Acknowledged segments per segment of growth.
+    /// Number of acknowledged segments per segment of growth.
     per_segment: u32,
-    /// Window before the last reduction, after fast convergence.
+    /// The window before the last reduction, after fast convergence.
     last_maximum: u32,
     last_window: u32,
     last_update: u64,
-    /// The plateau of the curve.
+    /// The plateau of the curve, segments.
     origin: u32,
     /// Time from the start of the epoch to the plateau, 1/1024 s.
     plateau_time: u64,
-    /// Least round-trip time, microseconds; zero before any.
+    /// The least round-trip time, microseconds; zero before any sample.
     least_delay_us: u64,
-    /// When growth since the last reduction began, jiffies.
+    /// The start of the growth since the last reduction, jiffies.
     epoch: Option<u64>,
     acknowledged: u32,
-    /// What Reno's window would be.
+    /// The window that Reno would have.
     friendly_window: u32,
     hystart: HyStart,
 }
 
-/// Ends slow start before it overflows a queue.
+/// The slow-start detectors, which end slow start before it overflows a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct HyStart {
     found: bool,
@@ -98,7 +100,7 @@ impl Cubic {
         self.per_segment = self.per_segment.max(FASTEST_GROWTH);
     }
 
-    /// Whether the growth of this window was set not long ago.
+    /// Whether the growth was set for this window in the last 1/32 s.
     const fn is_settled(&self, window: u32, jiffies: u64, hertz: u64) -> bool {
         self.last_window == window && jiffies - self.last_update <= hertz / 32
     }
@@ -129,11 +131,11 @@ impl Cubic {
         jiffies
     }
 
-    /// Never slower than Reno with CUBIC's decrease. (CUBIC-3)
+    /// Keeps the window no smaller than that of Reno with CUBIC's decrease. (CUBIC-3)
     fn follow_reno(&mut self, window: u32) {
         let per_growth = ((u64::from(window) * u64::from(FRIENDLY_SCALE)) >> 3) as u32;
         if self.acknowledged > per_growth {
-            // As many whole steps as leave at most one.
+            // The greatest number of whole steps that leaves at most one step.
             let steps = (self.acknowledged - 1) / per_growth.max(1);
             self.friendly_window += steps;
             self.acknowledged -= steps * per_growth;
@@ -144,7 +146,7 @@ impl Cubic {
     }
 }
 
-/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (CUBIC-1)
+/// Returns the window at `time` after the start of the epoch (RFC 9438 equation 1). (CUBIC-1)
 fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     let offset = time.abs_diff(plateau_time);
     let distance = (u128::from(C_1024) * u128::from(offset).pow(3)) >> (10 + 3 * TIME_BITS);
@@ -156,7 +158,7 @@ fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     }
 }
 
-/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (CUBIC-1)
+/// Returns K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (CUBIC-1)
 fn time_to_plateau(missing: u32) -> u64 {
     let cubed = (1u64 << (10 + 3 * TIME_BITS)) / C_1024 * u64::from(missing);
     libm::cbrt(cubed as f64) as u64
@@ -182,7 +184,7 @@ impl HyStart {
         self.found
     }
 
-    /// The acknowledgements of a round came closely packed over half a round-trip time.
+    /// Whether the acknowledgements of a round came closely packed over half a round-trip time.
     fn train_is_long(&mut self, window: &Window, least_us: u64, view: &View) -> bool {
         if view.now_us - self.last_ack_us > HYSTART_ACK_GAP_US {
             return false;
@@ -192,7 +194,7 @@ impl HyStart {
         view.now_us - self.round_start_us > (least_us + burst.min(HYSTART_BURST_US)) / 2
     }
 
-    /// The least delay of this round is clearly above the least ever.
+    /// Whether the least delay of this round is clearly above the least delay of all rounds.
     fn delay_rose(&mut self, rtt_us: u64, least_us: u64) -> bool {
         let least_round = self.least_round_us.unwrap_or(rtt_us).min(rtt_us);
         self.least_round_us = Some(least_round);
@@ -262,7 +264,8 @@ impl Algorithm for Cubic {
             self.least_delay_us = rtt_us;
         }
         if !self.hystart.found && window.in_slow_start() {
-            // A round is a flight, from the first one on: below the least window it only is not judged.
+            // A round is a flight, from the first flight on. Below the least window a round is only not
+            // judged.
             if view.una > self.hystart.round_end {
                 self.hystart.begin_round(view);
             }
@@ -356,7 +359,8 @@ mod tests {
         assert_eq!(fresh.per_segment, SLOWEST_EARLY_GROWTH);
     }
 
-    /// CUBIC-4: ten samples a round, `rise_us` above the minimum; whether slow start ends.
+    /// Sends ten samples a round, `rise_us` above the minimum. Returns whether slow start ends.
+    /// (CUBIC-4)
     fn slow_start_ends(least_us: u64, rise_us: u64, gap_us: u64) -> bool {
         let mut cubic = Cubic { least_delay_us: least_us, ..Cubic::new() };
         let mut window = Window::new(HYSTART_LOW_WINDOW);

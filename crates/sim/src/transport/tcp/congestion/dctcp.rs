@@ -1,4 +1,4 @@
-//! DCTCP: reduce in proportion to the share of marked segments (RFC 8257, with the integers of Linux).
+//! DCTCP: reductions in proportion to the share of marked segments (RFC 8257, with the integers of Linux).
 
 use super::super::recovery_state::State;
 use super::super::window::Window;
@@ -14,9 +14,9 @@ const GAIN_SHIFT: u32 = 4;
 /// The marking estimate of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Dctcp {
-    /// Estimated share of marked segments, in 1/1024.
+    /// The estimated share of marked segments, in 1/1024.
     alpha: u32,
-    /// The observation window ends when this segment is acknowledged.
+    /// The segment whose acknowledgement ends the observation window.
     flight_end: u64,
     delivered_before: u64,
     marked_before: u64,
@@ -29,14 +29,14 @@ impl Dctcp {
         Self { alpha: ONE, flight_end: 0, delivered_before: 0, marked_before: 0, before_reduction: 0 }
     }
 
-    /// Loss, unlike marking, halves the window. (DCTCP-3)
+    /// Halves the window on loss, which is no marking. (DCTCP-3)
     fn halve(&mut self, window: &mut Window) {
         self.before_reduction = window.size;
         window.threshold = super::half(window);
     }
 }
 
-/// alpha after a flight of `delivered` segments of which `marked` were marked. (DCTCP-1)
+/// Returns alpha after a flight of `delivered` segments of which `marked` were marked. (DCTCP-1)
 fn updated_alpha(alpha: u32, marked: u64, delivered: u64) -> u32 {
     let step = alpha >> GAIN_SHIFT;
     // DCTCP-5: below 16 the step is zero, and all of alpha goes (Linux `min_not_zero`).
@@ -104,7 +104,7 @@ impl Algorithm for Dctcp {
 mod tests {
     use super::*;
 
-    /// Alpha of the next flights, of `delivered` segments each, `marked` of them marked.
+    /// Returns alpha after each of the next flights, of `delivered` segments each, `marked` of them marked.
     fn flights<const FLIGHTS: usize>(first: u32, marked: u64, delivered: u64) -> [u32; FLIGHTS] {
         let mut alpha = first;
         [(); FLIGHTS].map(|()| {

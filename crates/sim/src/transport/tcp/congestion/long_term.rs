@@ -5,15 +5,15 @@ use super::super::rate::RateSample;
 use super::View;
 use super::path_model::RATE_BITS;
 
-/// Rounds that an interval lasts at least.
+/// The least number of rounds of an interval.
 const LEAST_ROUNDS: u32 = 4;
-/// Loss of 50/256 makes an interval one of heavy loss.
+/// The loss ratio from which on an interval is one of heavy loss: 50/256.
 const HEAVY_LOSS: (u64, u64) = (50, 256);
-/// Rates within an eighth of each other agree.
+/// The part of a rate by which two rates may differ and still agree: an eighth.
 const AGREEMENT: u64 = 8;
-/// So do rates within this difference, bytes per second.
+/// The difference by which two rates may differ and still agree, bytes per second.
 const AGREEMENT_BYTES: u64 = 4_000 / 8;
-/// Rounds after which a policed rate is put to the test.
+/// The number of rounds after which a policed rate is put to the test.
 const TEST_ROUNDS: u32 = 48;
 
 /// The detector of one sender. (BBR-10)
@@ -41,7 +41,7 @@ impl LongTerm {
         }
     }
 
-    /// The policed rate, if the path is found policed.
+    /// Returns the policed rate, if the path is found policed.
     pub(super) fn in_use(&self) -> Option<u64> {
         self.is_policed.then_some(self.rate)
     }
@@ -61,7 +61,7 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    /// Takes an acknowledgement into account; whether a policed rate is to be put to the test.
+    /// Takes an acknowledgement. Returns whether a policed rate is to be put to the test.
     pub(super) fn sample(
         &mut self,
         round_start: bool,
@@ -93,7 +93,7 @@ impl LongTerm {
         false
     }
 
-    /// Ends an interval on a loss when it is long enough, or gives it up when too long.
+    /// Ends an interval on a loss if the interval is long enough, or gives it up if it is too long.
     fn end_interval(&mut self, sample: &RateSample, view: &View) {
         if self.rounds < LEAST_ROUNDS {
             return;
@@ -116,7 +116,7 @@ impl LongTerm {
         }
     }
 
-    /// Two intervals that agree make a policer.
+    /// Takes the rate of an interval: two intervals that agree show a policer.
     fn take_rate(&mut self, rate: u64, view: &View) {
         if self.rate > 0 {
             let difference = rate.abs_diff(self.rate);

@@ -1,4 +1,4 @@
-//! Congestion control: a small trait, one file an algorithm, dispatched by an enum.
+//! Congestion control: a small trait, a file for each algorithm, and an enum that dispatches.
 
 mod bbr;
 mod bbr3;
@@ -20,46 +20,46 @@ use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
 
-/// Least congestion window after a loss, segments (RFC 5681 section 3.1).
+/// The least congestion window after a loss, segments (RFC 5681 section 3.1).
 const LEAST_THRESHOLD: u32 = 2;
 
-/// What an algorithm may know of the connection.
+/// The state of the connection that an algorithm may know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    /// The time, microseconds.
+    /// The present time, microseconds.
     pub(super) now_us: u64,
-    /// The time, jiffies.
+    /// The present time, jiffies.
     pub(super) jiffies: u64,
     /// Jiffies in a second.
     pub(super) hertz: u64,
-    /// First segment not acknowledged.
+    /// The first segment not acknowledged.
     pub(super) una: u64,
-    /// Next segment never sent.
+    /// The next segment never sent.
     pub(super) next: u64,
-    /// Segments delivered so far, and those of them whose delivery echoed congestion.
+    /// Number of segments delivered so far.
     pub(super) delivered: u64,
-    /// Segments delivered by acknowledgements that carried an ECN echo.
+    /// Number of segments delivered by acknowledgements that carried an ECN echo.
     pub(super) delivered_marked: u64,
-    /// Segments declared lost so far.
+    /// Number of segments declared lost so far.
     pub(super) lost: u64,
-    /// Where loss recovery stands.
+    /// The state of loss recovery.
     pub(super) state: State,
-    /// Segments sent and not acknowledged.
+    /// Number of segments sent and not acknowledged.
     pub(super) outstanding: u32,
-    /// Segments believed in the network.
+    /// Number of segments believed in the network.
     pub(super) in_flight: u32,
     /// Payload of a full segment, bytes.
     pub(super) payload: u32,
     /// Smoothed round-trip time in eighths of a microsecond; zero before the first sample.
     pub(super) smoothed_eighths: u64,
-    /// Least round-trip time of the last five minutes, microseconds.
+    /// The least round-trip time of the last five minutes, microseconds.
     pub(super) least_us: u64,
-    /// When pacing allows the next packet, microseconds.
+    /// The time from which on pacing allows the next packet, microseconds.
     pub(super) paced_until_us: u64,
 }
 
 impl View {
-    /// A view of nothing, for tests to fill in.
+    /// Returns an empty view, for tests to fill in.
     #[cfg(test)]
     pub(super) const fn example() -> Self {
         Self {
@@ -81,8 +81,8 @@ impl View {
         }
     }
 
-    /// The rate in bytes per second at which Linux would pace: twice the window per round trip in
-    /// early slow start, 1.2 times later (`tcp_update_pacing_rate`).
+    /// Returns the rate in bytes per second at which Linux would pace: twice the window per round trip in early slow
+    /// start, 1.2 times later (`tcp_update_pacing_rate`).
     pub(super) fn pacing_rate(&self, window: &Window) -> u64 {
         let percent = if window.size < window.threshold / 2 { 200 } else { 120 };
         let segments = u64::from(window.size.max(self.outstanding));
@@ -91,55 +91,57 @@ impl View {
     }
 }
 
-/// One algorithm. Every method but the first has a default that does nothing special.
+/// A congestion-control algorithm. The default of every method but the first two does nothing special.
 pub(super) trait Algorithm {
-    /// The slow-start threshold after a congestion event.
+    /// Returns the slow-start threshold after a congestion event.
     fn threshold(&mut self, window: &Window) -> u32;
 
-    /// Segments were acknowledged while the window may grow.
+    /// Grows the window for segments that were acknowledged while it may grow.
     fn grow(&mut self, window: &mut Window, acknowledged: u32, view: &View);
 
-    /// Whether it grows as Reno does, by the window alone ([`grow_as_reno`]): building a view for nothing costs time.
+    /// Whether the algorithm grows as Reno does, by the window alone ([`grow_as_reno`]): building a view for nothing costs
+    /// time.
     fn grows_as_reno(&self) -> bool {
         false
     }
 
-    /// Acknowledged segments for one of growth until the next jiffy, as long as the window stays as it is and is past slow
-    /// start; zero where that is not certain. It is `jiffies` now, `hertz` of them in a second.
+    /// Returns the number of acknowledged segments for one segment of growth until the next jiffy, as long as the window
+    /// stays as it is and is past slow start; zero where that is not certain. The present time is `jiffies`, with `hertz`
+    /// of them in a second.
     #[cfg(feature = "fast")]
     fn segments_per_growth(&self, window: &Window, _jiffies: u64, _hertz: u64) -> u32 {
         if self.grows_as_reno() { window.size } else { 0 }
     }
 
-    /// Segments were acknowledged, too few for the window to grow ([`Algorithm::segments_per_growth`]).
+    /// Notes acknowledged segments that are too few for the window to grow ([`Algorithm::segments_per_growth`]).
     #[cfg(feature = "fast")]
     fn note_without_growth(&mut self, _acknowledged: u32) {}
 
-    /// The recovery state is about to change from `from` to `to`.
+    /// Handles a change of the recovery state that is about to happen, from `from` to `to`.
     fn on_state(&mut self, _from: State, _to: State, _window: &mut Window, _view: &View) {}
 
-    /// A retransmission timeout reduced the window.
+    /// Handles a retransmission timeout, which reduced the window.
     fn on_timeout(&mut self, _window: &mut Window) {}
 
-    /// An acknowledgement arrived, before anything else is made of it.
+    /// Handles an acknowledgement, before anything else is made of it.
     fn on_ack(&mut self, _view: &View) {}
 
-    /// Segments were acknowledged with a round-trip time of `rtt_us`.
+    /// Handles acknowledged segments with a round-trip time of `rtt_us`.
     fn on_round_trip(&mut self, _window: &mut Window, _rtt_us: u64, _view: &View) {}
 
-    /// The connection stands.
+    /// Handles the end of the handshake.
     fn on_open(&mut self, _window: &Window, _view: &View) {}
 
-    /// An acknowledgement gave a rate sample, for algorithms that set the window by themselves in
-    /// place of growth and proportional reduction.
+    /// Takes the rate sample of an acknowledgement, for algorithms that set the window by themselves in place of growth
+    /// and proportional reduction.
     fn model(&mut self, _sample: &RateSample, _window: &mut Window, _view: &View) {}
 
-    /// The rate at which packets leave, bytes per second; `None` without pacing.
+    /// Returns the rate at which packets leave, bytes per second; `None` without pacing.
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
 
-    /// Whether rate samples show what the algorithm allows, not what the network can do.
+    /// Whether rate samples show the rate that the algorithm allows, and not that of the network.
     fn is_limiting_itself(&self) -> bool {
         false
     }
@@ -149,28 +151,28 @@ pub(super) trait Algorithm {
         false
     }
 
-    /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.
+    /// Whether the algorithm watches every acknowledgement: building a view for nothing costs time.
     fn watches_acks(&self) -> bool {
         false
     }
 
-    /// Whether it wants to know every round trip.
+    /// Whether the algorithm watches every round trip.
     fn watches_round_trips(&self) -> bool {
         false
     }
 
-    /// Whether it counts congestion marks: then every packet is ECN-capable, and the receiver echoes
-    /// each change of the mark (RFC 8257 section 3).
+    /// Whether the algorithm counts congestion marks: then every packet is ECN-capable, and the receiver echoes each
+    /// change of the mark (RFC 8257 section 3).
     fn counts_marks(&self) -> bool {
         false
     }
 
-    /// The share of marked segments as the algorithm estimates it, if it does.
+    /// Returns the share of marked segments as the algorithm estimates it, if it does.
     fn marked_share(&self) -> Option<f64> {
         None
     }
 
-    /// The window after a reduction that turned out to be wrong.
+    /// Returns the window after a reduction that turned out to be wrong.
     fn undone_window(&mut self, window: &Window, _view: &View) -> u32 {
         window.size.max(window.before_reduction())
     }
@@ -186,7 +188,7 @@ pub(super) enum Congestion {
     Bbr3(Bbr3),
 }
 
-/// Calls a method of whichever algorithm it is.
+/// Calls a method of the algorithm that is in use.
 macro_rules! dispatch {
     ($self:ident, $algorithm:ident => $call:expr) => {
         match $self {
@@ -291,7 +293,7 @@ impl Algorithm for Congestion {
     }
 }
 
-/// Slow start, then Reno's one segment per window.
+/// Grows the window by slow start, then by Reno's one segment per window.
 #[inline]
 pub(super) fn grow_as_reno(window: &mut Window, acknowledged: u32) {
     if !window.is_limited() {
@@ -303,7 +305,7 @@ pub(super) fn grow_as_reno(window: &mut Window, acknowledged: u32) {
     }
 }
 
-/// Half of the window (RFC 5681 section 3.1).
+/// Returns half of the window (RFC 5681 section 3.1).
 fn half(window: &Window) -> u32 {
     (window.size / 2).max(LEAST_THRESHOLD)
 }

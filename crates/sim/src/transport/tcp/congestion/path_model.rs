@@ -1,5 +1,5 @@
-//! What both versions of BBR know of a path and derive from it: pacing rate, bandwidth-delay
-//! product, bursts and the aggregation of acknowledgements.
+//! The model of a path that both versions of BBR share: pacing rate, bandwidth-delay product,
+//! bursts and the aggregation of acknowledgements.
 
 use super::super::rate::RateSample;
 use super::super::window::Window;
@@ -11,23 +11,23 @@ pub(super) const RATE_BITS: u32 = 24;
 pub(super) const GAIN_BITS: u32 = 8;
 /// A gain of one.
 pub(super) const ONE: u64 = 1 << GAIN_BITS;
-/// Initial window of Linux, segments: below, start-up grows without a target.
+/// The initial window of Linux, segments. Below it start-up grows without a target.
 pub(super) const INITIAL_WINDOW: u64 = 10;
-/// Paced a little below the estimate, per cent.
+/// The margin by which packets are paced below the estimate, per cent.
 const PACING_MARGIN: u64 = 1;
-/// Round trip assumed before any sample, microseconds.
+/// The round trip assumed before any sample, microseconds.
 const NOMINAL_ROUND_TRIP_US: u64 = 1_000;
-/// Rounds over which aggregation of acknowledgements is measured.
+/// The number of rounds over which aggregation of acknowledgements is measured.
 const AGGREGATION_ROUNDS: u32 = 5;
-/// Aggregation counts up to this time's worth of the rate, microseconds.
+/// The time up to whose worth of the rate aggregation counts, microseconds.
 const AGGREGATION_MOST_US: u64 = 100_000;
-/// An aggregation epoch starts anew after so many segments.
+/// The number of segments after which an aggregation epoch starts anew.
 const AGGREGATION_EPOCH: u64 = 1 << 20;
-/// Most segments of a burst.
+/// The most segments of a burst.
 const MOST_BURST: u64 = 0x7f;
-/// Largest burst, bytes.
+/// The largest burst, bytes.
 const MOST_BURST_BYTES: u64 = 65_535 - 320;
-/// Below this rate a burst is a single segment, bytes per second.
+/// The rate below which a burst is a single segment, bytes per second.
 const SLOW_BYTES_PER_SECOND: u64 = 1_200_000 / 8;
 
 /// The rate at which packets leave.
@@ -51,7 +51,7 @@ impl Pacer {
         self.bytes_per_second = in_bytes_per_second(rate, gain, view.payload);
     }
 
-    /// Paces at gain times rate; never slower than before until `may_fall`. (BBR-3)
+    /// Paces at gain times rate; the pace never falls until `may_fall`. (BBR-3)
     pub(super) fn set(&mut self, rate: u64, gain: u64, may_fall: bool, view: &View) {
         let bytes_per_second = in_bytes_per_second(rate, gain, view.payload);
         if may_fall || bytes_per_second > self.bytes_per_second {
@@ -59,12 +59,12 @@ impl Pacer {
         }
     }
 
-    /// Whether the first round trip is yet to be seen but now known.
+    /// Whether the first round trip is known now but has not been used yet.
     pub(super) const fn awaits_round_trip(&self, view: &View) -> bool {
         !self.seen_round_trip && view.smoothed_eighths > 0
     }
 
-    /// Segments of one burst: a millisecond's worth, at least one or two.
+    /// Returns the number of segments of one burst: a millisecond's worth, at least one or two.
     pub(super) fn burst(&self, view: &View) -> u64 {
         let least = if self.bytes_per_second < SLOW_BYTES_PER_SECOND { 1 } else { 2 };
         let bytes = (self.bytes_per_second >> 10).min(MOST_BURST_BYTES);
@@ -72,14 +72,14 @@ impl Pacer {
     }
 }
 
-/// Bytes per second of a rate times a gain, less the margin.
+/// Returns a rate times a gain, less the margin, in bytes per second.
 fn in_bytes_per_second(rate: u64, gain: u64, payload: u32) -> u64 {
     let scaled = (u128::from(rate) * u128::from(payload) * u128::from(gain)) >> GAIN_BITS;
     ((scaled * u128::from(1_000_000 / 100 * (100 - PACING_MARGIN))) >> RATE_BITS) as u64
 }
 
-/// Bandwidth-delay product times a gain, rounded up, segments; the initial window before any
-/// round trip.
+/// Returns the bandwidth-delay product times a gain, rounded up, segments; the initial window
+/// before any round trip.
 pub(super) fn delay_product(rate: u64, least_us: u64, gain: u64) -> u64 {
     if least_us == u64::MAX {
         return INITIAL_WINDOW;
@@ -88,7 +88,7 @@ pub(super) fn delay_product(rate: u64, least_us: u64, gain: u64) -> u64 {
     product.div_ceil(1 << RATE_BITS) as u64
 }
 
-/// How many segments acknowledgements report beyond the estimated rate. (BBR-7)
+/// The number of segments that acknowledgements report beyond the estimated rate. (BBR-7)
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     most: [u64; 2],
@@ -104,7 +104,7 @@ impl Aggregation {
         self.began_us = now_us;
     }
 
-    /// Takes an acknowledgement into account.
+    /// Takes an acknowledgement.
     pub(super) fn update(
         &mut self,
         rate: u64,
@@ -130,7 +130,7 @@ impl Aggregation {
         self.most[self.index] = self.most[self.index].max(extra);
     }
 
-    /// Forgets what is two spans of rounds old.
+    /// Forgets aggregation that is two spans of rounds old.
     fn turn(&mut self) {
         self.rounds += 1;
         if self.rounds >= AGGREGATION_ROUNDS {
@@ -140,14 +140,15 @@ impl Aggregation {
         }
     }
 
-    /// Room in the window for it.
+    /// Returns the room in the window for aggregation.
     pub(super) fn room(&self, rate: u64) -> u64 {
         let most = ((u128::from(rate) * u128::from(AGGREGATION_MOST_US)) >> RATE_BITS) as u64;
         self.most[0].max(self.most[1]).min(most)
     }
 }
 
-/// A hash in place of a random draw: the same run gives the same phases (SplitMix64's finaliser).
+/// Returns a hash in place of a random draw: one run always gives the same phases (SplitMix64's
+/// finaliser).
 pub(super) fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,10 +1,10 @@
-//! Reno: halve on loss, one segment a window otherwise (RFC 5681), counting acknowledged segments
-//! as Linux does, so that delayed acknowledgements do not slow it down.
+//! Reno: half the window on loss, growth by one segment a window otherwise (RFC 5681). Acknowledged
+//! segments are counted as in Linux, so that delayed acknowledgements do not slow the growth down.
 
 use super::super::window::Window;
 use super::{Algorithm, View};
 
-/// Reno keeps no state of its own.
+/// The Reno algorithm, which keeps no state of its own.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Reno;
 

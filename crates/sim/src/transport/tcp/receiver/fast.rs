@@ -1,5 +1,5 @@
-//! Segments in order that come one behind another: the same as packet by packet, without what only
-//! matters when something else happens between them.
+//! Trains of segments in order: equal to packet by packet, without the work that only matters when another event happens
+//! between two segments.
 
 use super::super::packet::{Ack, Data, Packet, SackBlocks};
 use super::Receiver;
@@ -7,9 +7,9 @@ use crate::kernel::{Assembly, Train};
 use lossylink_core::time::Duration;
 
 impl Receiver {
-    /// Takes packets of a train that bring one new segment each, in order and unmarked, as long as nothing is missing and no
-    /// tick comes: so the clock's jiffy is that of the first, and no timer that is armed on the way is due. Hands the
-    /// acknowledgements to `send`. Returns how many packets were taken.
+    /// Takes packets of a train that bring one new segment each, in order and unmarked, as long as no segment is missing and
+    /// no tick comes. So the clock's jiffy is that of the first packet, and no timer that is armed on the way is due. Hands
+    /// the acknowledgements to `send`. Returns how many packets were taken.
     pub fn take_train(&mut self, train: Train, packet: &Packet, mut send: impl FnMut(Train, Packet)) -> u32 {
         let Packet::Data(data) = packet else { return 0 };
         self.clock.refresh(train.first);
@@ -30,7 +30,7 @@ impl Receiver {
             if let Some((before, delayed)) = latest
                 && delayed == self.delayed
             {
-                // All is as it was after the acknowledgement before: so it goes on like that.
+                // The state is that after the acknowledgement before, so the next acknowledgements are like this one.
                 ack = self.repeat_ack(ack, train.spacing, taken - before, count - taken);
                 taken += (ack.count - 1) * ack.step;
             }
@@ -47,7 +47,7 @@ impl Receiver {
         count
     }
 
-    /// Whether a packet brings the next segment, a full one, and nothing is special about it or the connection.
+    /// Whether a packet brings the next segment, a full one, and neither packet nor connection needs more work than that.
     fn is_steady(&self, data: &Data, step: u32) -> bool {
         let is_next = data.first == self.next && data.segments == 1 && step == 1;
         let is_plain = data.payload == self.payload && !data.window_reduced;
@@ -56,7 +56,7 @@ impl Receiver {
         is_next && is_plain && is_calm && has_no_options && self.caused == 0 && !self.handshake.is_waiting()
     }
 
-    /// Takes one segment; whether all up to it is acknowledged now.
+    /// Takes one segment. Returns whether all segments up to it are acknowledged now.
     #[inline]
     fn take_steady_data(&mut self) -> bool {
         self.next += 1;
@@ -69,8 +69,8 @@ impl Receiver {
         is_now
     }
 
-    /// Takes as many of `left` segments as are acknowledged by groups of `step`, like the group whose acknowledgement is
-    /// `ack`: gives that and theirs.
+    /// Takes as many of `left` segments as are acknowledged in groups of `step`, like the group whose acknowledgement is
+    /// `ack`. Returns that acknowledgement and theirs.
     fn repeat_ack(&mut self, ack: Train, spacing: Duration, step: u32, left: u32) -> Train {
         let more = if step == 1 { left } else { left / step };
         self.next += u64::from(more * step);

@@ -1,5 +1,5 @@
-//! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
-//! application reads everything at once.
+//! The receiving host: reassembly, acknowledgements, and its side of the handshake. The application
+//! reads all data at once.
 
 #[cfg(feature = "fast")]
 mod fast;
@@ -16,9 +16,9 @@ use super::rtt::RoundTrip;
 use super::timers::ReceiverTimer;
 use lossylink_core::time::{Duration, Instant};
 
-/// Segments acknowledged at once after a congestion mark (Linux).
+/// Number of segments acknowledged at once after a congestion mark (Linux).
 const QUICK_AFTER_MARK: u32 = 2;
-/// Most packets that one event makes a receiver send: a delayed acknowledgement with the old
+/// The most packets that one event makes a receiver send: a delayed acknowledgement with the old
 /// congestion mark and a new one.
 const MOST_PACKETS: usize = 2;
 
@@ -26,7 +26,7 @@ const MOST_PACKETS: usize = 2;
 ///
 /// The driver calls [`handle_packet`](Self::handle_packet) for every packet that arrives and
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due; after
-/// each, at the same instant, [`poll_transmit`](Self::poll_transmit) until there is nothing more.
+/// each, at the same instant, [`poll_transmit`](Self::poll_transmit) until there is no packet left.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: Config,
@@ -37,11 +37,13 @@ pub struct Receiver {
     payload: u32,
     /// Receive window, segments.
     window: u64,
-    /// Next segment expected.
+    /// The next segment expected.
     next: u64,
-    /// The next segment expected before the last packet: what a delayed acknowledgement covers.
+    /// The next segment expected before the last packet, up to which a delayed acknowledgement
+    /// acknowledges.
     next_before: u64,
-    /// The last segment if it is seen and short, else `u64::MAX`, and by how many bytes it is.
+    /// The last segment if it has arrived and is short, else `u64::MAX`, and the number of bytes by
+    /// which it is short.
     short: u64,
     missing_in_short: u32,
     reassembly: Reassembly,
@@ -50,7 +52,7 @@ pub struct Receiver {
     delayed: DelayedAck,
     compression: Compression,
     ecn: EcnEcho,
-    /// Timestamp to echo, and the segment up to which the last acknowledgement went.
+    /// The timestamp to echo, and the segment up to which the last acknowledgement went.
     recent: u32,
     acknowledged: u64,
     /// Packets to send, of which `polled` of `caused` have left.
@@ -61,7 +63,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver on a host whose timer ticks come at `tick_phase` and every tick thereafter.
+    /// Returns a receiver on a host whose timer ticks come at `tick_phase` and every tick
+    /// thereafter.
     pub fn new(config: &Config, tick_phase: Duration) -> Self {
         let clock = Clock::of(config, tick_phase);
         Self {
@@ -98,7 +101,7 @@ impl Receiver {
         *self = Self { reassembly, ..Self::new(&self.config, tick_phase) };
     }
 
-    /// Receives on a connection that stands and has measured this round trip: there is no handshake.
+    /// Receives on a connection that stands and has measured this round trip, without a handshake.
     pub fn resume(&mut self, now: Instant, round_trip_us: u64) {
         self.clock.refresh(now);
         self.handshake.skip();
@@ -127,7 +130,7 @@ impl Receiver {
         }
     }
 
-    /// The next packet to leave at this instant, if any.
+    /// Returns the next packet to leave at this instant, if any.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         if self.caused == 0 {
@@ -142,30 +145,31 @@ impl Receiver {
         Some(packet)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a
+    /// timer.
     pub fn poll_timeout(&self) -> Instant {
         let acknowledgement = self.delayed.poll_timeout().min(self.compression.poll_timeout());
         self.handshake_timer.map_or(acknowledgement, |answer| acknowledgement.min(answer))
     }
 
-    /// Bytes delivered to the application: in order, each once.
+    /// Returns the bytes delivered to the application: in order, each once.
     pub fn bytes_in_order(&self) -> u64 {
         self.bytes_between(0, self.next)
     }
 
-    /// Data packets that brought nothing new.
+    /// Returns the number of data packets that brought no new segment.
     pub const fn duplicates_received(&self) -> u64 {
         self.duplicates_received
     }
 
-    /// A timer that has to fire by `now`.
+    /// Returns a timer that has to fire by `now`.
     fn due_timer(&self, now: Instant) -> Option<ReceiverTimer> {
         let handshake = self.handshake_timer.map(ReceiverTimer::ConnectionAnswer);
         let timers = [handshake, self.compression.timer(), self.delayed.timer()];
         timers.into_iter().flatten().find(|timer| timer.at() <= now)
     }
 
-    /// Acts on a timer; each is called off or armed for a later instant.
+    /// Acts on a timer. Each timer is disarmed by that, or armed for a later instant.
     fn expire(&mut self, timer: ReceiverTimer) {
         match timer {
             ReceiverTimer::ConnectionAnswer(_) => {
@@ -187,7 +191,7 @@ impl Receiver {
         self.send(Packet::SynAck);
     }
 
-    /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
+    /// Ends the handshake, on its last acknowledgement or on data. (TCP-2)
     fn establish(&mut self) {
         if !self.handshake.is_waiting() {
             return;
@@ -197,7 +201,7 @@ impl Receiver {
         self.rtt.begin(sample_us, &self.clock);
     }
 
-    /// Takes data in, in order or not. (TCP-57)
+    /// Takes data that arrives in order or out of order. (TCP-57)
     fn take_data(&mut self, data: &Data, marked: bool) {
         self.note_short(data);
         if data.window_reduced {
@@ -216,7 +220,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing new in it: report it and acknowledge at once. (TCP-16)
+    /// Takes a packet without a new segment: reports it, and acknowledges at once. (TCP-16)
     fn take_duplicate(&mut self, block: Block) {
         self.duplicates_received += 1;
         self.duplicate = Some(block);
@@ -278,7 +282,7 @@ impl Receiver {
         self.next_before = self.next;
     }
 
-    /// Acknowledges now, with a sum, or later. (TCP-54, TCP-56)
+    /// Acknowledges now, with other segments in one acknowledgement, or later. (TCP-54, TCP-56)
     fn acknowledge_in_time(&mut self, may_have_holes: bool) {
         let has_holes = may_have_holes && !self.reassembly.is_empty();
         let is_now = if has_holes { self.reports_holes() } else { self.is_to_acknowledge() };
@@ -287,14 +291,15 @@ impl Receiver {
         }
     }
 
-    /// Whether all in order that has arrived is acknowledged now; else the timer is armed.
+    /// Whether all segments that have arrived in order are acknowledged now; otherwise the timer is
+    /// armed.
     fn is_to_acknowledge(&mut self) -> bool {
         self.delayed.is_due()
             || self.delayed.is_pushed()
             || !self.delayed.delay(self.rtt.smoothed_us(), &self.clock)
     }
 
-    /// Whether a segment out of order is acknowledged now; else it is summed up.
+    /// Whether a segment out of order is acknowledged now; otherwise it is summed up.
     fn reports_holes(&mut self) -> bool {
         self.delayed.is_due()
             || !self.config.sack_compression
@@ -306,7 +311,7 @@ impl Receiver {
         self.note_acknowledged();
     }
 
-    /// An acknowledgement of all in order leaves.
+    /// Notes that an acknowledgement of all segments in order leaves.
     #[inline]
     fn note_acknowledged(&mut self) {
         self.acknowledged = self.next;
@@ -329,20 +334,21 @@ impl Receiver {
         }));
     }
 
-    /// An event causes at most two packets, and they are polled at once.
+    /// Adds a packet to those that leave. An event causes at most two packets, and they are polled
+    /// at once.
     fn send(&mut self, packet: Packet) {
         assert!(self.caused < MOST_PACKETS, "what an earlier event caused was not polled");
         self.outbox[self.caused] = packet;
         self.caused += 1;
     }
 
-    /// Bytes of the segments `start .. end`, the short last one counted as short.
+    /// Returns the bytes of the segments `start .. end`, the short last segment counted as short.
     fn bytes_between(&self, start: u64, end: u64) -> u64 {
         let missing = if (start..end).contains(&self.short) { self.missing_in_short } else { 0 };
         (end - start) * u64::from(self.payload) - u64::from(missing)
     }
 
-    /// Payload of each full segment of a packet, for the measure of a full segment.
+    /// Returns the payload of each full segment of a packet, for the measure of a full segment.
     fn segment_payload(&self, data: &Data) -> u32 {
         if data.segments == 1 { data.payload } else { self.payload }
     }

@@ -4,7 +4,7 @@ use super::{MINIMUM_WINDOW_US, RoundTrip, smoothed};
 use crate::transport::tcp::clock::Clock;
 
 impl RoundTrip {
-    /// Whether there was a sample.
+    /// Whether there was a round-trip sample.
     pub(in crate::transport::tcp) const fn is_sampled(&self) -> bool {
         self.smoothed_8 > 0
     }
@@ -21,7 +21,7 @@ impl RoundTrip {
     ) {
         let mut left = u64::from(acknowledgements);
         while left > 0 {
-            // The last of these may be the first beyond the end of the flight.
+            // The last of these samples may be the first beyond the end of the flight.
             let count = left.min(self.flight_end.saturating_sub(una) / step + 1);
             let (mut mean, mut most) = ((self.smoothed_8, self.deviation_4), 0);
             for _ in 0..count {

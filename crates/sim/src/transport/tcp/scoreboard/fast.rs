@@ -6,7 +6,7 @@ use crate::kernel::Train;
 use crate::transport::tcp::clock::Clock;
 
 impl Scoreboard {
-    /// New segments leave when the train says, `delivered` having been delivered.
+    /// Sends new segments at the times of the train, when `delivered` segments have been delivered.
     pub(in crate::transport::tcp) fn send_train(&mut self, train: Train, delivered: u64) {
         while (self.outstanding() + train.count) as usize > self.slots.len() {
             self.grow();
@@ -14,9 +14,9 @@ impl Scoreboard {
         self.send_groups(train, 1, delivered, 0);
     }
 
-    /// For each of the acknowledgements as many segments as it acknowledges are removed and as many new ones leave, `delivered`
-    /// having been delivered before. More are outstanding than all of them acknowledge, and nothing is known of any but that it
-    /// was sent, in the order of the numbers.
+    /// Handles a train of acknowledgements: for each of them as many segments are removed as it acknowledges, and as many new
+    /// ones leave. `delivered` segments had been delivered before. More segments are outstanding than all of them acknowledge,
+    /// and nothing is known of any but that it was sent, in the order of the numbers.
     pub(in crate::transport::tcp) fn exchange(&mut self, acks: Train, delivered: u64) {
         let step = u64::from(acks.step);
         self.una += step * u64::from(acks.count);
@@ -24,8 +24,8 @@ impl Scoreboard {
         self.oldest = self.slot(self.una) as u32;
     }
 
-    /// At each time of a train a group of `size` segments leaves, for which there is room; `more` are delivered from one group
-    /// to the next.
+    /// Sends a group of `size` segments, for which there is room, at each time of a train; `more` segments are delivered from
+    /// one group to the next.
     #[inline]
     fn send_groups(&mut self, times: Train, size: u32, mut delivered: u64, more: u64) {
         let mask = self.slots.len() - 1;

@@ -1,4 +1,4 @@
-//! What the sender knows of every outstanding segment, as a ring indexed by segment number.
+//! The state of every outstanding segment, as the sender knows it, in a ring indexed by segment number.
 //!
 //! Counters stand for scans: packets in flight, SACKed, lost and retransmitted are kept up to date
 //! at each change of a segment, as in Linux. The segments that RACK may still declare lost form a
@@ -12,10 +12,10 @@ mod transmissions;
 use segment::{LISTED, LOST, NONE, RETRANSMITTED, SACKED};
 pub(super) use segment::{Segment, Sent};
 
-/// Slots of a new ring; a power of two that holds an initial window.
+/// Number of slots of a new ring; a power of two that holds an initial window.
 const FIRST_SLOTS: usize = 32;
 
-/// The outstanding segments `una .. next`.
+/// The outstanding segments `una .. next`, and their state.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     slots: Vec<Segment>,
@@ -26,11 +26,11 @@ pub(super) struct Scoreboard {
     retransmitted: u32,
     /// One past the highest SACKed segment; meaningful while any is SACKed.
     sacked_end: u64,
-    /// No segment below is lost and waiting to be retransmitted.
+    /// The segment below which no segment is lost and waiting to be retransmitted.
     resend_hint: u64,
     oldest: u32,
     newest: u32,
-    /// From this segment on the transmission list is in the order of the numbers.
+    /// The segment from which on the transmission list is in the order of the numbers.
     in_order_from: u64,
 }
 
@@ -39,7 +39,7 @@ impl Scoreboard {
         Self::with_slots(vec![Segment::UNUSED; FIRST_SLOTS])
     }
 
-    /// One that knows nothing, in the memory of this one, which is of no use any more.
+    /// Returns an empty scoreboard in the memory of this one, which is of no use any more.
     pub(super) fn reopen(&mut self) -> Self {
         Self::with_slots(std::mem::take(&mut self.slots))
     }
@@ -60,17 +60,17 @@ impl Scoreboard {
         }
     }
 
-    /// First segment not cumulatively acknowledged.
+    /// Returns the first segment not cumulatively acknowledged.
     pub(super) const fn una(&self) -> u64 {
         self.una
     }
 
-    /// Next segment never sent.
+    /// Returns the next segment never sent.
     pub(super) const fn next(&self) -> u64 {
         self.next
     }
 
-    /// Segments sent and not cumulatively acknowledged.
+    /// Returns the number of segments sent and not cumulatively acknowledged.
     pub(super) const fn outstanding(&self) -> u32 {
         (self.next - self.una) as u32
     }
@@ -87,17 +87,17 @@ impl Scoreboard {
         self.retransmitted
     }
 
-    /// Segments believed to have left the network without a cumulative acknowledgement.
+    /// Returns the number of segments believed to have left the network without a cumulative acknowledgement.
     pub(super) const fn left(&self) -> u32 {
         self.sacked + self.lost
     }
 
-    /// Segments believed in the network (RFC 6675's pipe as Linux counts it).
+    /// Returns the number of segments believed in the network (RFC 6675's pipe as Linux counts it).
     pub(super) const fn in_flight(&self) -> u32 {
         self.outstanding() + self.retransmitted - self.left()
     }
 
-    /// One past the highest SACKed segment, or `una` when none is.
+    /// Returns one past the highest SACKed segment, or `una` when no segment is SACKed.
     pub(super) const fn sacked_end(&self) -> u64 {
         if self.sacked == 0 { self.una } else { self.sacked_end }
     }
@@ -106,7 +106,7 @@ impl Scoreboard {
         &self.slots[self.slot(number)]
     }
 
-    /// The first outstanding segment, if any.
+    /// Returns the first outstanding segment, if any.
     pub(super) fn head(&self) -> Option<&Segment> {
         (self.una < self.next).then(|| self.get(self.una))
     }
@@ -116,7 +116,7 @@ impl Scoreboard {
         self.retransmitted > 0 || self.head().is_some_and(Segment::was_retransmitted)
     }
 
-    /// A new segment leaves; returns its number.
+    /// Sends a new segment and returns its number.
     #[inline(always)]
     pub(super) fn send_new(&mut self, now_us: u64, delivered: u64) -> u64 {
         if self.outstanding() as usize == self.slots.len() {
@@ -130,7 +130,7 @@ impl Scoreboard {
         number
     }
 
-    /// A lost segment leaves again.
+    /// Sends a lost segment again.
     pub(super) fn resend(&mut self, number: u64, now_us: u64, delivered: u64) {
         self.stamp_again(number, now_us, delivered);
         let slot = self.slot(number);
@@ -143,7 +143,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment leaves again as a tail-loss probe, which does not count as a retransmission in flight.
+    /// Sends a segment again as a tail-loss probe, which does not count as a retransmission in flight.
     pub(super) fn stamp_again(&mut self, number: u64, now_us: u64, delivered: u64) {
         let slot = self.slot(number);
         self.in_order_from = self.next;
@@ -152,7 +152,7 @@ impl Scoreboard {
         self.append(slot as u32);
     }
 
-    /// Removes the first outstanding segment and returns what was known of it.
+    /// Removes the first outstanding segment and returns its last state.
     pub(super) fn pop_acknowledged(&mut self) -> Segment {
         let slot = self.slot(self.una);
         let segment = self.slots[slot];
@@ -166,15 +166,15 @@ impl Scoreboard {
         segment
     }
 
-    /// Whether nothing is known of any outstanding segment but that it was sent, in the order of the numbers.
+    /// Whether every outstanding segment was sent once, in the order of the numbers, and nothing else is known of any.
     #[inline]
     pub(super) const fn is_in_sequence(&self) -> bool {
         self.sacked == 0 && self.lost == 0 && self.retransmitted == 0 && self.in_order_from <= self.una
     }
 
-    /// Removes the segments before `end`, if nothing is known of any outstanding one but that it was sent, in the
-    /// order of the numbers: returns when the first of them was sent, microseconds, and what was known of the last. `None`,
-    /// and nothing is removed, otherwise.
+    /// Removes the segments before `end`, if every outstanding segment was sent once, in the order of the numbers, and
+    /// nothing else is known of any. Returns when the first of them was sent, microseconds, and the state of the last.
+    /// Otherwise returns `None` and removes none.
     #[inline]
     pub(super) fn pop_in_sequence(&mut self, end: u64) -> Option<(u64, Segment)> {
         if !(self.is_in_sequence() && self.una < end) {
@@ -190,7 +190,7 @@ impl Scoreboard {
         Some((first_sent_us, last))
     }
 
-    /// Marks a segment SACKed and returns what was known of it before.
+    /// Marks a segment SACKed and returns its state before.
     ///
     /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-15)
     pub(super) fn mark_sacked(&mut self, number: u64) -> Segment {
@@ -209,7 +209,7 @@ impl Scoreboard {
         before
     }
 
-    /// A D-SACK tells that the retransmission of a segment arrived: it is not in flight any more.
+    /// Notes that the retransmission of a segment arrived, as a D-SACK tells: it is not in flight any more.
     pub(super) fn retransmission_arrived(&mut self, number: u64) {
         let slot = self.slot(number);
         if self.slots[slot].is_retransmitted() {
@@ -219,7 +219,7 @@ impl Scoreboard {
         }
     }
 
-    /// Declares a segment, or its retransmission, lost; returns whether anything changed.
+    /// Declares a segment, or its retransmission, lost. Returns whether anything changed.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
         let slot = self.slot(number);
         self.unlist(slot as u32);
@@ -238,9 +238,9 @@ impl Scoreboard {
         true
     }
 
-    /// Takes back every loss mark: they were wrong. (TCP-38)
+    /// Takes back every loss mark, because the marks were wrong. (TCP-38)
     ///
-    /// Segments off the transmission list return to its front: all on it were sent later.
+    /// Segments off the transmission list return to its front: all segments on the list were sent later.
     pub(super) fn unmark_all_lost(&mut self) {
         self.in_order_from = self.next;
         for number in (self.una..self.next).rev() {
@@ -257,7 +257,7 @@ impl Scoreboard {
         self.resend_hint = u64::MAX;
     }
 
-    /// The lowest segment that is lost and whose retransmission is not in flight.
+    /// Returns the lowest segment that is lost and whose retransmission is not in flight.
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         if self.retransmitted >= self.lost {
             return None;
@@ -277,7 +277,7 @@ impl Scoreboard {
         number as usize & (self.slots.len() - 1)
     }
 
-    /// Doubles the ring; links are slots, so they move along.
+    /// Doubles the ring. Links are slots, so they change with it.
     #[cold]
     fn grow(&mut self) {
         let old = self.slots.len();

@@ -97,7 +97,7 @@ fn undone_losses_are_in_flight_again_and_oldest() {
     assert_eq!((board.lost(), board.in_flight(), board.next_lost()), (0, 5, None));
 }
 
-/// Counts what the counters claim to know.
+/// Checks the counters against a count of all segments.
 fn assert_consistent(board: &Scoreboard) {
     let outstanding = || (board.una..board.next).map(|number| board.get(number));
     let count = |flag| outstanding().filter(|segment| segment.flags & flag != 0).count() as u32;
@@ -112,7 +112,7 @@ fn assert_consistent(board: &Scoreboard) {
     assert_eq!(board.sacked_end(), highest.map_or(board.una, |number| number + 1));
 }
 
-/// What is removed in sequence is what is removed one by one, and the same is left.
+/// Checks that segments removed in sequence equal those removed one by one, and that the rest is equal.
 fn assert_popped_as_one_by_one(board: &mut Scoreboard, end: u64) {
     let (mut one_by_one, first) = (board.clone(), board.una);
     let Some(span) = board.pop_in_sequence(end) else {
@@ -125,7 +125,7 @@ fn assert_popped_as_one_by_one(board: &mut Scoreboard, end: u64) {
     assert_eq!(by_transmission(board), by_transmission(&one_by_one));
 }
 
-/// Nothing but segments that were sent once and are in the order of their numbers is removed in sequence.
+/// Only segments that were sent once and are in the order of their numbers are removed in sequence.
 #[test]
 fn only_plain_segments_are_removed_in_sequence() {
     let mut board = with_segments(8);

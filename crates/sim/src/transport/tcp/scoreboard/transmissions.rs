@@ -5,17 +5,17 @@ use super::Scoreboard;
 use super::segment::{LISTED, NONE, Segment};
 
 impl Scoreboard {
-    /// The first segment on the transmission list.
+    /// Returns the first segment on the transmission list.
     pub(in super::super) fn oldest_sent(&self) -> Option<u64> {
         self.number_of(self.oldest)
     }
 
-    /// The segment after `number` on the transmission list.
+    /// Returns the segment after `number` on the transmission list.
     pub(in super::super) fn sent_after(&self, number: u64) -> Option<u64> {
         self.number_of(self.get(number).later)
     }
 
-    /// The outstanding segment in a slot.
+    /// Returns the outstanding segment in a slot.
     pub(super) fn number_of(&self, slot: u32) -> Option<u64> {
         let first = self.slot(self.una);
         let ahead = (slot as usize).wrapping_sub(first) & (self.slots.len() - 1);

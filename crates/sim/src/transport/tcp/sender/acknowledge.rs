@@ -1,4 +1,4 @@
-//! What the sender makes of an acknowledgement (Linux `tcp_ack`).
+//! The sender's handling of an acknowledgement (Linux `tcp_ack`).
 
 use super::super::congestion::{Algorithm, View, grow_as_reno};
 use super::super::outgoing::Plan;
@@ -28,7 +28,7 @@ impl Sender {
         self.flow.note_acknowledged(self.board.una(), self.clock.now());
     }
 
-    /// An acknowledgement overtaken by another: only its SACK blocks matter.
+    /// Takes an acknowledgement that another one overtook: only its SACK blocks matter.
     fn take_old_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if ack.sack.is_empty() {
             return Plan::New;
@@ -99,13 +99,13 @@ impl Sender {
         }
     }
 
-    /// The count of deliveries whose low half a segment carries.
+    /// Returns the count of deliveries whose low half is `low`, which a segment carries.
     fn delivered_before(&self, low: u32) -> u64 {
         let delivered = self.statistics.segments_delivered;
         delivered - u64::from((delivered as u32).wrapping_sub(low))
     }
 
-    /// Nothing was outstanding: only a report of duplicates can matter.
+    /// Takes an acknowledgement while no segment is outstanding: only a report of duplicates can matter.
     fn take_idle_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if progress.duplicate_reported {
             self.react(progress);
@@ -149,14 +149,14 @@ impl Sender {
                 self.note_reordering(lowest);
             }
         } else {
-            // A sample from a segment sent after the head was: the head's timeout may start anew.
+            // The sample is of a segment that was sent after the head, so the head's timeout may start anew.
             let head_us = self.board.head().map_or(u64::MAX, |head| head.sent_us);
             progress.set_timer = sampled && progress.sacked_sent_us.is_some_and(|(first, _)| first < head_us);
         }
     }
 
-    /// The segments from `first` up to `next`, none of which was SACKed, lost or sent again, are acknowledged: what is
-    /// known of the first and the last stands for all, because they were sent one after another.
+    /// Notes acknowledged segments from `first` up to `next`, none of which was SACKed, lost or sent again. The state
+    /// of the first and the last segment stands for all, because they were sent one after another.
     fn note_in_sequence(&mut self, first: u64, next: u64, span: (u64, Segment), progress: &mut Progress) {
         let (oldest_sent_us, latest) = span;
         let is_recovering = first < self.recovery.end();
@@ -167,13 +167,13 @@ impl Sender {
         progress.note_delivered(next - 1, &latest);
     }
 
-    /// Of the segments delivered in sequence the last one, before `next`, was `latest`.
+    /// Tells RACK of the last segment delivered in sequence, `latest`, which is the one before `next`.
     #[inline]
     pub(super) fn note_last_delivered(&mut self, next: u64, latest: &Segment) {
         self.rack.deliver(self.clock.micros(), latest.sent(next - 1), false, self.rtt.minimum_us());
     }
 
-    /// Round-trip samples from this acknowledgement; whether there was one. (TCP-7)
+    /// Takes round-trip samples from this acknowledgement. Returns whether there was one. (TCP-7)
     ///
     /// The first segment acknowledged feeds the timeout, the last one the minimum and the
     /// congestion control. Retransmitted segments give none (Karn), unless timestamps tell.
@@ -190,7 +190,7 @@ impl Sender {
         true
     }
 
-    /// The round trips of the first and the last segment acknowledged, microseconds.
+    /// Takes the round trips of the first and the last segment acknowledged, microseconds.
     #[inline]
     fn note_round_trips(&mut self, first_us: u64, last_us: u64) {
         self.rtt.note_minimum(last_us, &self.clock);
@@ -199,7 +199,7 @@ impl Sender {
         self.watch_round_trip(last_us);
     }
 
-    /// The congestion control hears of a round trip if it watches them.
+    /// Tells the congestion control of a round trip, if it watches round trips.
     #[inline(always)]
     pub(super) fn watch_round_trip(&mut self, rtt_us: u64) {
         if self.congestion.watches_round_trips() {
@@ -208,7 +208,7 @@ impl Sender {
         }
     }
 
-    /// The round trip that a timestamp echo gives, at millisecond resolution.
+    /// Returns the round trip that a timestamp echo gives, at millisecond resolution.
     fn echoed_round_trip(&self, progress: &Progress) -> Option<(u64, u64)> {
         let usable = progress.echo != 0 && progress.advanced;
         let millis = self.clock.millis().checked_sub(progress.echo).filter(|_| usable)?;
@@ -226,7 +226,7 @@ impl Sender {
         }
     }
 
-    /// Segments were delivered while the window may grow.
+    /// Grows the window after segments were delivered, while it may grow.
     #[inline(always)]
     pub(super) fn grow_window(&mut self, delivered: u32) {
         if self.congestion.grows_as_reno() {
@@ -237,7 +237,8 @@ impl Sender {
         }
     }
 
-    /// The latest segment delivered had been sent when so many were delivered (the low half of the count).
+    /// Adapts the reordering window. `before` is the low half of the number of deliveries when the latest delivered
+    /// segment was sent.
     #[inline]
     pub(super) fn adapt_reordering_window(&mut self, before: u32) {
         let prior = self.delivered_before(before);

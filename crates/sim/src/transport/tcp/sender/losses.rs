@@ -1,4 +1,4 @@
-//! Which segments the sender declares lost, and when it looks for them.
+//! The segments that the sender declares lost, and the times when it looks for them.
 
 use super::super::progress::Progress;
 use super::super::rack::{Rack, Verdict};
@@ -7,8 +7,8 @@ use super::super::timers::SenderTimer;
 use super::Sender;
 
 impl Sender {
-    /// Looks for losses after deliveries, and arms the reordering timer for what may yet arrive.
-    /// (TCP-24)
+    /// Looks for losses after deliveries, and arms the reordering timer for segments that may yet
+    /// arrive. (TCP-24)
     pub(super) fn find_losses(&mut self, progress: &mut Progress) {
         if self.board.outstanding() == 0 || !self.rack.take_news() {
             return;
@@ -23,8 +23,8 @@ impl Sender {
         progress.retransmission_lost |= self.board.retransmitted() < retransmitted;
     }
 
-    /// Declares lost what was overtaken long enough ago; returns for how many microseconds the
-    /// rest may still arrive, zero when there is no rest.
+    /// Declares segments lost that were overtaken long enough ago. Returns for how many
+    /// microseconds other overtaken segments may still arrive, zero without any.
     pub(super) fn mark_overtaken(&mut self) -> u64 {
         let is_repairing = self.recovery.state() >= State::Recovery;
         let window_us = self.rack.window_us(is_repairing, self.board.sacked(), &self.rtt);
@@ -45,7 +45,7 @@ impl Sender {
         wait_us
     }
 
-    /// Marks lost the first segment and all whose round trip is over. (TCP-33)
+    /// Declares lost the first segment, and every segment whose round trip is over. (TCP-33)
     pub(super) fn mark_timed_out(&mut self) {
         let now_us = self.clock.micros();
         let head = self.board.una();
@@ -65,8 +65,8 @@ impl Sender {
         }
     }
 
-    /// A segment below the highest SACKed one arrived without being retransmitted: the path
-    /// reorders. (TCP-26)
+    /// Notes that a segment below the highest SACKed one arrived without being retransmitted: the
+    /// path reorders. (TCP-26)
     pub(super) fn note_reordering(&mut self, lowest: u64) {
         self.rack.reordering_mut().note(lowest, self.board.sacked_end());
     }

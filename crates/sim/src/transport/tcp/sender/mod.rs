@@ -36,11 +36,11 @@ use lossylink_core::time::{Duration, Instant};
 
 /// The sender of one flow.
 ///
-/// It does no I/O and reads no clock. The driver calls [`open`](Self::open) once, then
+/// The sender does no I/O and reads no clock. The driver calls [`open`](Self::open) once, then
 /// [`handle_packet`](Self::handle_packet) for every packet that arrives and
-/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due.
-/// After each of these, at the same instant, it calls [`poll_transmit`](Self::poll_transmit) until
-/// there is nothing more to send, and only then looks at `poll_timeout` again.
+/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due. After each
+/// of these, at the same instant, the driver calls [`poll_transmit`](Self::poll_transmit) until there is
+/// no packet left to send, and only then looks at `poll_timeout` again.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
@@ -56,7 +56,7 @@ pub struct Sender {
     undo: Undo,
     window: Window,
     congestion: Congestion,
-    /// Kept only for algorithms that need it.
+    /// Stamps for rate samples, kept only for algorithms that need them.
     rate: DeliveryRate,
     pacing: Pacing,
     bursts: Bursts,
@@ -67,7 +67,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of `flow_bytes`, or of an endless flow, on a host whose timer ticks come at
+    /// Returns a sender of `flow_bytes`, or of an endless flow, on a host whose timer ticks come at
     /// `tick_phase` and every tick thereafter.
     pub fn new(config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
         Self::with_board(Scoreboard::new(), config, flow_bytes, tick_phase)
@@ -112,7 +112,7 @@ impl Sender {
         self.request();
     }
 
-    /// Begins to send on a connection that stands and has measured this round trip: there is no handshake.
+    /// Begins to send on a connection that stands and has measured this round trip, without a handshake.
     pub fn resume(&mut self, now: Instant, round_trip_us: u64) {
         assert!(self.handshake.is_closed(), "a connection opens once");
         self.clock.refresh(now);
@@ -125,7 +125,7 @@ impl Sender {
         self.enter(now);
         match packet {
             Packet::SynAck if self.handshake.is_waiting() => self.establish(),
-            // The handshake's last acknowledgement was lost: repeat it.
+            // The handshake's last acknowledgement was lost, and is repeated.
             Packet::SynAck if self.handshake.is_established() => self.outgoing.put(handshake_ack()),
             Packet::Ack(ack) if self.handshake.is_established() => self.take_ack(ack),
             _ => {}
@@ -140,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// The next packet to leave at this instant, if any.
+    /// Returns the next packet to leave at this instant, if any.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         let packet = self.outgoing.take_packet().or_else(|| self.next_planned());
@@ -148,63 +148,63 @@ impl Sender {
         packet
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
         self.timer.poll_timeout().min(self.pacing.poll_timeout())
     }
 
-    /// What was counted so far.
+    /// Returns the counters so far.
     pub const fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// When the first data packet left.
+    /// Returns when the first data packet left.
     pub const fn first_data_at(&self) -> Option<Instant> {
         self.flow.first_sent_at()
     }
 
-    /// When the acknowledgement of the whole flow arrived.
+    /// Returns when the acknowledgement of the whole flow arrived.
     pub const fn completed_at(&self) -> Option<Instant> {
         self.flow.completed_at()
     }
 
-    /// Congestion window, segments.
+    /// Returns the congestion window, segments.
     pub const fn congestion_window(&self) -> u32 {
         self.window.size
     }
 
-    /// Slow-start threshold, segments; 2^31 - 1 before any congestion.
+    /// Returns the slow-start threshold, segments; 2^31 - 1 before any congestion.
     pub const fn slow_start_threshold(&self) -> u32 {
         self.window.threshold
     }
 
-    /// The share of marked segments as the congestion control estimates it (DCTCP's alpha); `None`
+    /// Returns the share of marked segments as the congestion control estimates it (DCTCP's alpha); `None`
     /// if it does not.
     pub fn marked_share(&self) -> Option<f64> {
         self.congestion.marked_share()
     }
 
-    /// Where loss recovery stands.
+    /// Returns the state of loss recovery.
     pub const fn state(&self) -> State {
         self.recovery.state()
     }
 
-    /// The armed timer of handshake and repair, if any; pacing has its own beside it.
+    /// Returns the armed timer of handshake and repair, if any. Pacing has a timer of its own beside it.
     pub const fn timer(&self) -> Option<SenderTimer> {
         self.timer.armed()
     }
 
-    /// Bytes cumulatively acknowledged.
+    /// Returns the bytes cumulatively acknowledged.
     pub fn bytes_acknowledged(&self) -> u64 {
         self.flow.bytes_before(self.board.una())
     }
 
-    /// Bytes of the flow that have not been sent; `None` for an endless one.
+    /// Returns the bytes of the flow that have not been sent; `None` for an endless flow.
     pub fn bytes_unsent(&self) -> Option<u64> {
         self.flow.bytes_from(self.board.next())
     }
 
-    /// Takes note of the time, and of the window that held until now.
+    /// Sets the clock to `now`, and counts the window that held until then.
     fn enter(&mut self, now: Instant) {
         let before_us = self.clock.micros();
         self.clock.refresh(now);
@@ -213,13 +213,13 @@ impl Sender {
         }
     }
 
-    /// A timer that has to fire by `now`.
+    /// Returns a timer that has to fire by `now`.
     fn due_timer(&self, now: Instant) -> Option<SenderTimer> {
         let is_due = |timer: &SenderTimer| timer.at() <= now;
         self.pacing.timer().filter(is_due).or_else(|| self.timer.armed().filter(is_due))
     }
 
-    /// Acts on a timer; each is called off or armed for a later instant.
+    /// Acts on a timer. Each timer is disarmed by that, or armed for a later instant.
     fn expire(&mut self, timer: SenderTimer) {
         match timer {
             SenderTimer::Pacing(_) => {
@@ -243,7 +243,7 @@ impl Sender {
         self.timer.arm(SenderTimer::ConnectionRequest, self.rtt.timeout(), &self.clock);
     }
 
-    /// The answer came: the connection stands. (TCP-2, TCP-3)
+    /// Ends the handshake on the answer to the request. (TCP-2, TCP-3)
     fn establish(&mut self) {
         self.timer.disarm();
         let sample_us = self.handshake.complete(self.clock.micros());
@@ -257,7 +257,7 @@ impl Sender {
         self.begin(sample_us);
     }
 
-    /// The connection stands: data may leave.
+    /// Begins to send data on a connection that stands.
     fn begin(&mut self, sample_us: Option<u64>) {
         self.rtt.begin(sample_us, &self.clock);
         let view = self.view();
@@ -265,7 +265,7 @@ impl Sender {
         self.outgoing.set_plan(Plan::New);
     }
 
-    /// What the congestion control may know now.
+    /// Returns the state of the connection that the congestion control may know now.
     fn view(&self) -> View {
         View {
             now_us: self.clock.micros(),
@@ -287,7 +287,7 @@ impl Sender {
     }
 }
 
-/// The last packet of the handshake.
+/// Returns the last packet of the handshake.
 fn handshake_ack() -> Packet {
     Packet::Ack(Ack { next: 0, sack: SackBlocks::default(), ecn_echo: false, ecn_capable: false, echo: 0 })
 }

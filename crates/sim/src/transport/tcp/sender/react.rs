@@ -1,4 +1,5 @@
-//! What an acknowledgement that is not plain progress changes: the recovery state, and what leaves.
+//! The sender's reaction to an acknowledgement that is not plain progress: the recovery state, and
+//! the segments that leave.
 
 use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
@@ -9,7 +10,7 @@ use super::Sender;
 
 impl Sender {
     /// Reacts to an acknowledgement that is more than plain progress (Linux
-    /// `tcp_fastretrans_alert`); returns what to send. (TCP-41)
+    /// `tcp_fastretrans_alert`). Returns the segments to send. (TCP-41)
     pub(super) fn react(&mut self, progress: &mut Progress) -> Plan {
         if progress.congestion_echoed {
             self.undo.forget_threshold();
@@ -60,7 +61,7 @@ impl Sender {
         Plan::LostThenNew
     }
 
-    /// Whether recovery must begin; if not, opens as far as possible.
+    /// Whether recovery must begin; if not, returns to Open as far as possible.
     fn react_in_order(&mut self, progress: &Progress) -> bool {
         if self.board.lost() > 0 {
             return true;
@@ -69,7 +70,7 @@ impl Sender {
         false
     }
 
-    /// An acknowledgement after a timeout; returns what to send. (TCP-34)
+    /// Reacts to an acknowledgement after a timeout. Returns the segments to send. (TCP-34)
     fn react_in_loss(&mut self, progress: &Progress) -> Plan {
         if progress.advanced && self.undo.is_justified(progress.echo) {
             self.undo_loss();
@@ -85,10 +86,11 @@ impl Sender {
         Plan::New
     }
 
-    /// Everything that was outstanding when the state was entered is acknowledged. (TCP-42)
+    /// Leaves a state once all segments are acknowledged that were outstanding when it was entered.
+    /// (TCP-42)
     fn leave_finished_state(&mut self, echo: u32) {
         match self.recovery.state() {
-            // The receiver must also see the reduction: one segment more is to be acknowledged.
+            // The receiver must also see the reduction, so one segment more has to be acknowledged.
             State::Reduced if self.board.una() != self.recovery.end() => {
                 self.end_reduction();
                 self.set_state(State::Open);
@@ -101,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// Recovery is over: takes it back if it was needless, and opens.
+    /// Ends a recovery: takes its reduction back if it was needless, and returns to Open.
     fn finish_recovery(&mut self, echo: u32) {
         if self.undo.is_justified(echo) {
             self.undo_reduction(false);
@@ -148,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// Open, or Disorder while anything is SACKed, lost or retransmitted. (TCP-41)
+    /// Sets the state Open, or Disorder while a segment is SACKed, lost or retransmitted. (TCP-41)
     pub(super) fn keep_open(&mut self) {
         let is_calm = self.board.left() == 0 && !self.board.any_retransmission();
         let state = if is_calm { State::Open } else { State::Disorder };
@@ -158,7 +160,7 @@ impl Sender {
         }
     }
 
-    /// Changes the recovery state, the algorithm being told first.
+    /// Changes the recovery state, of which the algorithm is told first.
     pub(super) fn set_state(&mut self, next: State) {
         let view = self.view();
         self.congestion.on_state(self.recovery.state(), next, &mut self.window, &view);

@@ -1,4 +1,4 @@
-//! How the sender reduces its window, step by step or at once, and how it takes that back.
+//! Reductions of the sender's window, step by step or at once, and their undoing.
 
 use super::super::congestion::Algorithm;
 use super::super::progress::Progress;
@@ -7,7 +7,7 @@ use super::super::window::NO_THRESHOLD;
 use super::Sender;
 
 impl Sender {
-    /// A reduction of the window begins. (TCP-31)
+    /// Begins a reduction of the window. (TCP-31)
     pub(super) fn begin_reduction(&mut self) {
         self.recovery.last_until(self.board.next());
         self.probe.forget();
@@ -27,7 +27,7 @@ impl Sender {
         self.window.size = in_flight + allowed;
     }
 
-    /// A reduction ends at its threshold, unless it was undone. (TCP-31)
+    /// Ends a reduction at its threshold, unless it was undone. (TCP-31)
     pub(super) fn end_reduction(&mut self) {
         if self.congestion.models_path() {
             return;
@@ -38,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// A timeout reduces the window at once, unless its flight was reduced already. (TCP-32)
+    /// Reduces the window at once on a timeout, unless its flight was reduced already. (TCP-32)
     pub(super) fn reduce_on_timeout(&mut self) {
         if self.recovery.reduces_on_timeout(self.board.una()) {
             self.undo.keep_threshold(self.current_threshold());
@@ -50,7 +50,7 @@ impl Sender {
         self.window.restart(self.board.in_flight() + 1, self.clock.jiffies());
     }
 
-    /// The threshold to return to if the reduction that begins now is undone.
+    /// Returns the threshold to return to if the reduction that begins now is undone.
     pub(super) fn current_threshold(&self) -> u32 {
         if self.recovery.state().reduces_window() {
             self.window.threshold
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// From now on retransmissions are counted for an undo.
+    /// Counts retransmissions for an undo from now on.
     pub(super) fn begin_undo_episode(&mut self) {
         let retransmitted = self.board.retransmitted() + u32::from(self.probe.is_retransmission());
         self.undo.begin(self.board.una(), retransmitted);
@@ -83,7 +83,8 @@ impl Sender {
         self.statistics.undo_events += 1;
     }
 
-    /// Takes a reduction back when every retransmission was reported as a duplicate. (TCP-36)
+    /// Takes a reduction back when every retransmission was reported as a duplicate. Returns
+    /// whether it did. (TCP-36)
     pub(super) fn undo_if_all_needless(&mut self) -> bool {
         if !self.undo.all_needless() {
             return false;
@@ -93,8 +94,8 @@ impl Sender {
         true
     }
 
-    /// Progress during recovery that shows an original was only late. Returns whether to wait
-    /// until the retransmissions are accounted for. (TCP-37)
+    /// Takes a reduction back on progress during recovery that shows that an original was only
+    /// late. Returns whether to wait until the retransmissions are accounted for. (TCP-37)
     pub(super) fn undo_partial(&mut self, echo: u32) -> bool {
         if !self.undo.is_original_late(echo) {
             return false;
@@ -111,7 +112,8 @@ impl Sender {
         false
     }
 
-    /// A timeout was spurious, as F-RTO, D-SACK or timestamps show. (TCP-39)
+    /// Takes back the reduction of a spurious timeout, as F-RTO, D-SACK or timestamps show it.
+    /// (TCP-39)
     pub(super) fn undo_loss(&mut self) {
         self.undo_reduction(true);
         self.recovery.note_progress();

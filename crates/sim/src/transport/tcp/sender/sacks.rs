@@ -1,4 +1,4 @@
-//! What the sender makes of SACK blocks (Linux `tcp_sacktag_write_queue`).
+//! The sender's handling of SACK blocks (Linux `tcp_sacktag_write_queue`).
 
 use super::super::packet::{Ack, Block};
 use super::super::progress::Progress;
@@ -7,7 +7,7 @@ use super::super::sack::{SackCache, reported_duplicate};
 use super::Sender;
 
 impl Sender {
-    /// Marks what the blocks report. (TCP-12)
+    /// Marks the segments that the SACK blocks report. (TCP-12)
     pub(super) fn take_sacks(&mut self, ack: &Ack, progress: &mut Progress) {
         let una = self.board.una();
         let has_duplicate =
@@ -39,7 +39,7 @@ impl Sender {
         }
     }
 
-    /// The receiver reports duplicates; returns whether the report counts. (TCP-13)
+    /// Takes a report of duplicates. Returns whether the report counts. (TCP-13)
     fn take_duplicate_report(&mut self, block: Block, una: u64, progress: &mut Progress) -> bool {
         let count = block.end - block.start;
         if count == 1 && self.probe.is_answered_by_duplicate(block.end) {
@@ -47,7 +47,8 @@ impl Sender {
         }
         self.statistics.duplicate_reports += count;
         if self.statistics.duplicate_reports > self.statistics.retransmissions {
-            // More duplicates than this sender made: the network's doing.
+            // The receiver reports more duplicates than this sender made, so the network duplicated
+            // segments.
             return false;
         }
         if !progress.probe_duplicated {
@@ -61,7 +62,8 @@ impl Sender {
         true
     }
 
-    /// A duplicate of a segment that was outstanding; it still is from `from` on. (TCP-14)
+    /// Takes a duplicate of a segment that was outstanding. From number `from` on the segment still
+    /// is. (TCP-14)
     fn take_one_duplicate(&mut self, number: u64, from: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.was_retransmitted() {
@@ -76,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// A segment reported for the first time. (TCP-15)
+    /// Takes a segment that is reported for the first time. (TCP-15)
     fn take_one_sack(&mut self, number: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.is_sacked() {

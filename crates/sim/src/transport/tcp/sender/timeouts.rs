@@ -1,4 +1,4 @@
-//! What the sender does when a timer fires, and when it arms one.
+//! The sender's reactions when a timer fires, and the arming of timers.
 
 use super::super::outgoing::Plan;
 use super::super::probe::{Content, Probe};
@@ -8,7 +8,8 @@ use super::super::timers::SenderTimer;
 use super::Sender;
 
 impl Sender {
-    /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
+    /// Restarts the timer after progress: a probe if the state permits one, else the timeout.
+    /// (TCP-8)
     pub(super) fn restart_timer(&mut self) {
         if self.may_probe() {
             self.probe.restart();
@@ -17,7 +18,7 @@ impl Sender {
         }
     }
 
-    /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
+    /// Arms the retransmission timeout, or disarms the timer without data outstanding. (TCP-8)
     pub(super) fn arm_retransmission_timer(&mut self) {
         let head_sent_us = self.board.head().map(|head| head.sent_us);
         self.timer.restart_timeout(head_sent_us, &self.rtt, &self.clock);
@@ -28,7 +29,7 @@ impl Sender {
         Probe::is_allowed(self.recovery.state(), self.board.outstanding())
     }
 
-    /// Arms the probe timer. With `advancing` the timeout restarts now, else it runs from the
+    /// Arms the probe timer. With `advancing` the timeout restarts now, otherwise it runs from the
     /// first outstanding segment. (TCP-27)
     pub(super) fn schedule_probe(&mut self, advancing: bool) {
         let head_sent_us = if advancing { None } else { self.board.head().map(|head| head.sent_us) };
@@ -36,7 +37,7 @@ impl Sender {
         self.timer.arm(SenderTimer::LossProbe, wait, &self.clock);
     }
 
-    /// Sends the probe; then the timeout runs, from now. (TCP-28)
+    /// Sends the probe, after which the timeout runs from now. (TCP-28)
     pub(super) fn handle_probe_timer(&mut self) {
         if self.board.outstanding() > 0
             && let Some(content) = self.probe.due(self.has_new_data())
@@ -53,7 +54,7 @@ impl Sender {
         self.arm_retransmission_timer();
     }
 
-    /// The timeout expired. (TCP-32)
+    /// Handles the expiry of the retransmission timeout. (TCP-32)
     pub(super) fn handle_retransmission_timer(&mut self) {
         self.timer.disarm();
         if self.board.outstanding() == 0 {
@@ -80,7 +81,7 @@ impl Sender {
         self.reduction.announce(self.config.uses_ecn());
     }
 
-    /// The reordering window of some segment has passed. (TCP-25)
+    /// Handles the end of the reordering window of a segment. (TCP-25)
     pub(super) fn handle_reordering_timer(&mut self) {
         let in_flight = self.board.in_flight();
         let lost_before = self.statistics.segments_lost;
@@ -99,8 +100,8 @@ impl Sender {
         }
     }
 
-    /// What an acknowledgement of `next` tells about the probe: a loss that it repaired costs a
-    /// reduction. (TCP-29)
+    /// Takes from an acknowledgement of `next` its answer to the probe: a loss that the probe
+    /// repaired costs a reduction. (TCP-29)
     pub(super) fn take_probe_answer(&mut self, next: u64, progress: &Progress) {
         if self.probe.take_answer(next, progress) {
             self.begin_reduction();

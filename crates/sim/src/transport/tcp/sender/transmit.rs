@@ -1,4 +1,5 @@
-//! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
+//! The segments that leave, and their order (Linux `tcp_write_xmit` and
+//! `tcp_xmit_retransmit_queue`).
 
 use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
@@ -8,7 +9,7 @@ use super::super::timers::SenderTimer;
 use super::Sender;
 
 impl Sender {
-    /// The next packet of the current plan. (TCP-18)
+    /// Returns the next packet of the current plan. (TCP-18)
     #[inline]
     pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
@@ -26,13 +27,14 @@ impl Sender {
         }
     }
 
-    /// F-RTO could not send anything new: it was a real loss, as far as anyone can tell.
+    /// Returns the plan after F-RTO could not send new segments: the loss was real, as far as
+    /// anyone can tell.
     fn after_new(&mut self) -> Plan {
         let gives_up = self.recovery.gives_up_evidence(self.board.next());
         if gives_up { Plan::LostThenNew } else { Plan::Idle }
     }
 
-    /// The lowest lost segments that the window allows to be sent again. (TCP-19)
+    /// Returns the lowest lost segments that the window allows to be sent again. (TCP-19)
     fn next_retransmission(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
         if quota == 0 || self.pacing.holds_back(self.clock.now()) {
@@ -52,7 +54,7 @@ impl Sender {
         Some(packet)
     }
 
-    /// Sends a segment again, and as many lost neighbours as one burst may hold.
+    /// Sends a segment again, and the lost segments behind it that fit the burst, `most` in all.
     pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
@@ -75,7 +77,7 @@ impl Sender {
         self.data_packet(last, 1, true)
     }
 
-    /// New segments that the windows allow. (TCP-20)
+    /// Returns new segments that the windows allow. (TCP-20)
     #[inline]
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
@@ -95,7 +97,8 @@ impl Sender {
         Some(self.send_new(count))
     }
 
-    /// Segments of the next packet when the window allows `quota`; none while they wait for more.
+    /// Returns the number of segments of the next packet when the window allows `quota`; zero while
+    /// they wait for more.
     fn next_burst(&mut self, quota: u32) -> u32 {
         let (limit, window, now_us) = (self.burst_limit(), self.window.size, self.clock.micros());
         let age_us = self.board.head().map_or(0, |head| now_us - head.sent_us);
@@ -109,7 +112,7 @@ impl Sender {
         self.bursts.size(quota, limit, window, self.sendable(), self.board.next())
     }
 
-    /// Most segments of one packet now.
+    /// Returns the most segments of one packet now.
     fn burst_limit(&self) -> u32 {
         let unpaced = || self.view().pacing_rate(&self.window);
         let rate = self.congestion.pacing_rate().unwrap_or_else(unpaced);
@@ -127,7 +130,7 @@ impl Sender {
         }
     }
 
-    /// The flight is out: notes whether the window limited it and schedules a probe.
+    /// Ends a flight: notes whether the window limited it, and schedules a probe.
     pub(super) fn finish_new(&mut self) {
         let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
         let sent = self.outgoing.take_sent_new();
@@ -140,7 +143,7 @@ impl Sender {
         }
     }
 
-    /// Takes note of how much of the window is used. (TCP-47, TCP-48)
+    /// Notes how much of the window is used. (TCP-47, TCP-48)
     #[inline]
     pub(super) fn note_usage(&mut self, limited: bool) {
         let (una, next, out) = (self.board.una(), self.board.next(), self.board.outstanding());
@@ -154,7 +157,7 @@ impl Sender {
         !self.flow.is_endless() && self.window.is_stale(self.rtt.timeout(), self.clock.jiffies())
     }
 
-    /// A window that a finite flow left unused for a timeout shrinks; an endless flow always has
+    /// Shrinks a window that a finite flow left unused for a timeout. An endless flow always has
     /// more to send than the window holds.
     fn decay_unused_window(&mut self) {
         if !self.flow.is_endless() {
@@ -174,7 +177,7 @@ impl Sender {
             self.stamp_rate(self.board.next());
             self.board.send_new(now_us, delivered);
         }
-        // Where a probe may be scheduled it will be, once the flight is out.
+        // Where a probe may be scheduled, the end of the flight schedules it.
         if !self.may_probe() && (nothing_was_out || self.timer.is_probe()) {
             self.arm_retransmission_timer();
         }
@@ -182,13 +185,13 @@ impl Sender {
         self.data_packet(first, count, false)
     }
 
-    /// Whether the flow has more and the receiver accepts it.
+    /// Whether the flow has more data and the receiver accepts it.
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.sendable() > 0
     }
 
-    /// Segments that flow and receive window still allow.
+    /// Returns the number of segments that flow and receive window still allow.
     #[inline]
     pub(super) fn sendable(&self) -> u64 {
         self.flow.sendable(self.board.una(), self.board.next())

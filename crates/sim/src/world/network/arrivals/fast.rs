@@ -1,4 +1,4 @@
-//! Trains that arrive at a host, and what a host is sure of.
+//! Trains of packets that arrive at a host, and answers about the packets that wait there.
 
 use super::{Arrivals, Arrived, Cores, merge};
 use crate::kernel::{Member, Train};
@@ -6,18 +6,19 @@ use crate::net::Payload;
 use crate::world::Protocol;
 
 impl<P: Payload> Arrivals<P> {
-    /// Whether a packet waits than which each that comes is handled no sooner: so it is on the only core.
+    /// Whether a packet waits on the only core, so that no later packet is handled sooner.
     #[inline]
     pub(in crate::world::network) const fn holds_others(&self) -> bool {
         matches!(&self.cores, Cores::One(core) if !core.poll_timeout().is_never())
     }
 
-    /// From now on packets are counted, even where only the wake-up matters.
+    /// Counts packets from now on, even where only the wake-up matters.
     pub(in crate::world::network) const fn count_packets(&mut self) {
         self.is_simple = false;
     }
 
-    /// How many packets have come to the only core since the last of them that found it idle; `None` if there is none.
+    /// Returns how many packets have come from the last packet on that found the only core idle; `None` without an
+    /// only core.
     pub(in crate::world::network) const fn packets(&self) -> Option<u32> {
         match &self.cores {
             Cores::One(core) => Some(core.packets()),
@@ -25,7 +26,8 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// The packets that come next, if they are a train of several and no core handles them, and the first of them.
+    /// Returns the train of packets that come next, and its first packet, if the train has several packets and no core
+    /// handles them.
     #[inline]
     pub(in crate::world::network) fn train(&self) -> Option<(Train, &Arrived<P>)> {
         match &self.cores {
@@ -34,7 +36,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// A train of packets arrives at the host, `frame` and those that follow it.
+    /// Takes in a train of packets at the host: `frame` and the frames that follow it.
     #[inline]
     pub(in crate::world::network) fn arrive_in_train<T: Protocol<Packet = P>>(
         &mut self,

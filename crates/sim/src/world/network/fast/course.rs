@@ -1,7 +1,8 @@
-//! The course of a flow that loses nothing between hosts that wake up once for all that the other sends: a sum.
+//! The completion time of a flow without losses, as a sum, between hosts that wake up once for all packets of the other's turn.
 //!
-//! Such a flow is a chain of turns. A host is handed at one instant all that the other sent in its turn, and sends what
-//! comes of it. How long frames are under way is the same in every flow. So only what the hosts draw is new.
+//! A flow without losses is a chain of turns. In its turn a host is handed at one instant all packets that the other host sent in
+//! the turn before, and sends its answers. The times of frames under way are equal in all such flows. So only the latencies that
+//! the hosts draw are new.
 //!
 //! ```text
 //!  near  open ---.                .- sends -.                   .- end
@@ -9,8 +10,8 @@
 //!  far             '- wake-up - sends         '- wake-up - sends
 //! ```
 //!
-//! [`Network::rehearse`] finds the course by a flow over an unprotected link, whose hosts always take the same time to wake
-//! up. Another flow takes this course if all that a host is sent in a turn comes before that host is awake, too. Whether the
+//! [`Network::rehearse`] finds the course by a flow over an unprotected link, between hosts that always take the same time to
+//! wake up. Another flow takes this course if all packets of a turn reach their host before that host is awake, too. Whether the
 //! ends do the same after other wake-ups is for the caller to know.
 
 use crate::net::{Direction, IdleLink, LineRates, ProtectedLink};
@@ -21,28 +22,29 @@ use crate::world::{Path, Protocol, Reception};
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 
-/// What a protected link may add to the time of a frame, beyond what it takes unprotected. Chosen, not measured: LinkGuardian adds the
-/// time of a control frame or two, and each frame is held to this bound. A larger one asks for longer wake-ups.
+/// The most that a protected link may add to the time of a frame over an unprotected link. Chosen, not measured: LinkGuardian
+/// adds the time of a control frame or two, and each frame is held to this bound. A larger bound asks for longer wake-ups.
 const SLACK: Duration = Duration::from_ns(500);
 
-/// A host is handed all that the other sent in the turn before.
+/// A turn of a host, which is handed all packets that the other host sent in the turn before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turn {
     host: End,
-    /// From the turn before to the arrival of the first packet.
+    /// The time from the turn before to the arrival of the first packet.
     flight: Duration,
-    /// From there to the packet that makes it a burst to the interface, if there are so many, and to the last.
+    /// The times from the first packet to the packet that makes a burst of them for the interface, if there are enough packets,
+    /// and to the last packet.
     burst_after: Option<Duration>,
     last_after: Duration,
-    /// What the other sent: when it came to the link, from the turn before on, and its octets.
+    /// The frames of the other host: the time from the turn before until each came to the link, and its octets.
     sent: Vec<(Duration, u32)>,
-    /// What the first of it takes from the link to the host.
+    /// The time of the first frame from the link to the host.
     beyond: Duration,
 }
 
 impl Turn {
-    /// What passes from the arrival of the first packet until all are handled, which come up to `slack` later than they would;
-    /// `None` if they are not handled together.
+    /// Returns the time from the arrival of the first packet until all packets are handled, which come up to `slack` later than
+    /// in the rehearsal; `None` if they are not handled together.
     #[inline]
     fn draw(&self, reception: &Reception, draws: &mut Stream, slack: Duration) -> Option<Duration> {
         let wake_up = reception.draw_wake_up(draws);
@@ -55,31 +57,32 @@ impl Turn {
     }
 }
 
-/// The turns of a flow that loses nothing.
+/// The turns of a flow without losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Course {
     turns: Vec<Turn>,
-    /// Turns before the flow counts, that of its opening included.
+    /// Number of turns before the counted part of the flow, that of its opening included.
     uncounted: usize,
 }
 
-/// How long a flow took.
+/// The completion time of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// From its opening to its end.
+    /// The time from the opening of the flow to its end.
     pub whole: Duration,
-    /// As it is counted.
+    /// The part of that time that is counted.
     pub counted: Duration,
 }
 
 impl Course {
-    /// How long the flow takes between hosts that receive like this and draw from these streams, the near one's first,
-    /// over an unprotected link; `None` if it takes another course.
+    /// Returns the completion time of the flow over an unprotected link, between hosts that receive as `reception` says and draw
+    /// from `draws`, the near host's stream first; `None` if the flow takes another course.
     pub fn taken(&self, reception: &Reception, draws: (Stream, Stream)) -> Option<Taken> {
         self.walk(Instant::ZERO, reception, draws, Duration::ZERO, |turn, _| Some(turn.flight))
     }
 
-    /// How long the flow takes over an idle link, if the flow begins at `start`.
+    /// Returns the completion time of the flow over an idle link, if the flow begins at `start`; `None` if it takes another
+    /// course.
     pub fn taken_over(
         &self,
         link: &mut IdleLink,
@@ -126,9 +129,9 @@ impl Course {
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Opens the only conversation of a network in which nothing has happened, and lets it run to its end between hosts
-    /// that receive like `reception`, but always wake up in `wake_up`. The link has these rates and loses nothing. `count`
-    /// says how long the flow took, as it is counted. `None` if it was no chain of turns.
+    /// Opens the only conversation of a network in which nothing has happened, and runs the flow to its end. The hosts receive
+    /// like `reception`, but always wake up in `wake_up`. The link has these rates and loses nothing. `count` returns the counted
+    /// part of the completion time. Returns `None` if the flow was no chain of turns.
     pub fn rehearse(
         &mut self,
         (reception, wake_up): (&Reception, Duration),
@@ -161,7 +164,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 }
                 Source::Link => None,
             };
-            // The near host is handed one packet a turn: what it does then does not depend on when others came.
+            // The near host is handed one packet a turn: its answer then does not depend on when other packets came.
             let goes_on = (handles, host, next) == (Some(End::Far), End::Far, at);
             if let Some(handles) = handles.filter(|_| !goes_on) {
                 let is_turn = handles != host && !self.has_under_way(host);
@@ -181,7 +184,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         (host == End::Near).then_some(Course { turns, uncounted })
     }
 
-    /// Whether no queue drops or marks what is sent in a turn, even if all of it comes at once.
+    /// Whether no queue drops or marks the frames of a turn, even if all of them come at once.
     fn has_room_for(&self, turn: &Turn) -> bool {
         let Path { to_link, to_far, back_to_link, to_near } = &self.path;
         let octets = || turn.sent.iter().map(|&(_, octets)| octets);
@@ -190,7 +193,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         legs.into_iter().all(fits) && self.link.queue().holds_unmarked(octets())
     }
 
-    /// Whether something is on its way to a host.
+    /// Whether a packet may be on its way to a host.
     fn has_under_way(&self, host: End) -> bool {
         let (arrivals, at_link) = match host {
             End::Near => (&self.at_near, &self.back_at_link),
@@ -199,7 +202,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         !(arrivals.poll_timeout().is_never() && at_link.is_empty() && self.link.poll_timeout().is_never())
     }
 
-    /// The turn of a host that is handed so many packets of what was sent over a link of these rates; `flight` is that of the first.
+    /// Returns the turn of a host that is handed `packets` packets of the frames `sent` over a link of these rates; `flight` is
+    /// the time of the first packet.
     fn turn(
         &self,
         host: End,

@@ -1,4 +1,4 @@
-//! Lets the two directions of a link, where they may go apart, run each as far as the host at its end needs.
+//! The two directions of a link, where they may go apart: each runs as far as the host at its end needs.
 //!
 //! ```text
 //!  near --at_link--> forward --> far        the forward direction runs when the far host waits for it,
@@ -12,8 +12,9 @@ use crate::world::network::{Addressed, Conversation, Network};
 use lossylink_core::time::Instant;
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Gives each place its turn that has to wait for no other, up to and including `end`; returns when the last of it happened, or
-    /// nothing if nothing did. The directions of the link may go apart, and the forward one next does something at `forward`.
+    /// Gives each place its turn that has to wait for no other place, up to and including `end`. Returns when the last event of
+    /// these turns happened, or `None` if nothing happened. The directions of the link may go apart, and the forward direction
+    /// has its next event at `forward`.
     #[inline]
     pub(super) fn take_turns_apart(
         &mut self,
@@ -68,7 +69,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 }
 
-/// When something last happened, if anything did.
+/// Returns the time of the last event, if there was any.
 fn happened(at: Instant) -> Option<Instant> {
     (at > Instant::ZERO).then_some(at)
 }

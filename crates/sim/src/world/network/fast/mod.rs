@@ -1,4 +1,4 @@
-//! The fast half of the network: the same events at the same instants, with fewer changes of place.
+//! The fast half of the network: equal events at equal instants, with fewer changes of place.
 //!
 //! Hosts and link take turns ([`turns`]), and so may the directions of the link ([`directions`]). Packets go in trains
 //! ([`trains`], [`sending`]), and ahead of a link that decides at once ([`ahead`], [`way`]). A flow that loses nothing is a sum
@@ -26,13 +26,14 @@ use places::Places;
 #[derive(Debug)]
 pub(super) struct State {
     places: Places,
-    /// Whether places may take turns, where nobody looks at all of them at once.
+    /// Whether places may take turns, where nobody looks at all places at once.
     skips: bool,
-    /// Whether frames may go ahead of the link's turn, and how far.
+    /// The limits within which frames go ahead of the link's turn; `None` if they may not.
     ahead: Option<Ahead>,
-    /// Up to this instant nothing reaches the near host but what it knows of: when its turn ends, or the start of the run.
+    /// The end of the near host's turn, or the start of the run outside of a turn. Up to then only packets that the near host
+    /// knows of reach it.
     near_turn_ends: Instant,
-    /// Nobody looks at what the link has counted before this instant.
+    /// The time before which nobody reads the counters of the link.
     counted_at: Instant,
 }
 
@@ -47,21 +48,22 @@ impl State {
         }
     }
 
-    /// The hosts receive like this.
+    /// Sets how the hosts receive.
     pub(super) fn set_reception(&mut self, reception: &Reception) {
         self.places.set_wake_up(reception.least_wake_up());
     }
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Lets places take turns, as they do unless this says otherwise, or goes event by event: with the same outcome.
+    /// Lets places take turns, which is the default, or go event by event if `skips` is false. The outcome is equal.
     #[must_use]
     pub fn skipping(mut self, skips: bool) -> Self {
         self.fast.skips = skips;
         self
     }
 
-    /// Before `at` nobody looks at what the link has counted, or at how long packets took: but at its queue.
+    /// Promises that nobody reads the counters of the link or the times of packets before `at`. The queue of the link may be
+    /// read.
     pub fn count_until(&mut self, at: Instant) {
         self.fast.counted_at = at;
     }

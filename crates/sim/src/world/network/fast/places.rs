@@ -5,14 +5,14 @@
 //!  near <--link_to_near-- [  back   ] <--far_to_link-- far      may not, the link is one place
 //! ```
 //!
-//! A packet that finds a host idle is handled when the host is awake. At a host that holds packets any other packet is handled
-//! no sooner than these, so that nothing comes of its arrival.
+//! A packet that finds a host idle is handled when the host is awake. At a host that holds packets, any later packet is
+//! handled no sooner than these, so that its arrival causes no event.
 
 use crate::kernel::ahead::Leads;
 use crate::world::Path;
 use lossylink_core::time::{Duration, Instant};
 
-/// When each place does something next, and which hosts hold packets.
+/// The time of each place's next event, and which hosts hold packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Next {
     pub(super) near: Instant,
@@ -28,7 +28,7 @@ impl Next {
         self.near.min(self.far).min(self.link())
     }
 
-    /// When the link does something next.
+    /// Returns the time of the link's next event.
     pub(super) fn link(&self) -> Instant {
         self.forward.min(self.back)
     }
@@ -37,27 +37,28 @@ impl Next {
         usize::from(self.near_holds) | usize::from(self.far_holds) << 1
     }
 
-    /// The link first, then the far host, then the near one.
+    /// Returns the next events of the link, of the far host, and of the near host, in this order.
     fn of_three(&self) -> [Instant; 3] {
         [self.link(), self.far, self.near]
     }
 
-    /// The forward direction first, then the way back, the far host, the near one.
+    /// Returns the next events of the forward direction, of the way back, of the far host, and of the near host, in this
+    /// order.
     fn of_four(&self) -> [Instant; 4] {
         [self.forward, self.back, self.far, self.near]
     }
 }
 
-/// The least times between the places, by which hosts hold packets: none, the near one, the far one, both.
+/// The least times between the places, for each set of hosts that hold packets: none, the near host, the far host, both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     near_to_link: Duration,
     link_to_far: Duration,
     far_to_link: Duration,
     link_to_near: Duration,
-    /// The link is one place, which may answer a host by itself.
+    /// The least times if the link is one place, which may answer a host by itself.
     three: [Leads<3>; 4],
-    /// The directions of the link are places of their own, and only a host answers the other one.
+    /// The least times if the directions of the link are places of their own, and only a host answers the other host.
     four: [Leads<4>; 4],
 }
 
@@ -76,7 +77,7 @@ impl Places {
         places
     }
 
-    /// An idle host handles a packet this long after its arrival at the least.
+    /// Sets the least time after its arrival at which an idle host handles a packet.
     pub(super) fn set_wake_up(&mut self, wake_up: Duration) {
         let Self { near_to_link, link_to_far, far_to_link, link_to_near, .. } = *self;
         for holds in 0..4 {
@@ -91,13 +92,13 @@ impl Places {
         }
     }
 
-    /// Until when the link may go on as one place, which may answer a host by itself.
+    /// Returns until when the link may go on as one place, which may answer a host by itself.
     #[inline]
     pub(super) fn link_until(&self, next: &Next) -> Instant {
         self.three[next.holds()].until(0, &next.of_three())
     }
 
-    /// Until when the far host may go on; `only_hosts_answer` where the link answers no host by itself.
+    /// Returns until when the far host may go on; `only_hosts_answer` where the link answers no host by itself.
     #[inline]
     pub(super) fn far_until(&self, next: &Next, only_hosts_answer: bool) -> Instant {
         if only_hosts_answer {
@@ -107,7 +108,7 @@ impl Places {
         }
     }
 
-    /// Until when the near host may go on; `only_hosts_answer` where the link answers no host by itself.
+    /// Returns until when the near host may go on; `only_hosts_answer` where the link answers no host by itself.
     #[inline]
     pub(super) fn near_until(&self, next: &Next, only_hosts_answer: bool) -> Instant {
         if only_hosts_answer {
@@ -117,13 +118,13 @@ impl Places {
         }
     }
 
-    /// Until when the forward direction may go on by itself.
+    /// Returns until when the forward direction may go on by itself.
     #[inline]
     pub(super) fn forward_until(&self, next: &Next) -> Instant {
         self.four[next.holds()].until(0, &next.of_four())
     }
 
-    /// Until when the way back may go on by itself: by then all is known that happens in the forward direction.
+    /// Returns until when the way back may go on by itself: by then all events of the forward direction are known.
     #[inline]
     pub(super) fn back_until(&self, next: &Next) -> Instant {
         let back = self.four[next.holds()].until(1, &next.of_four());

@@ -1,4 +1,4 @@
-//! Packets leave their hosts in trains, and across a link that decides at once in the same turn. Equals
+//! Packets leave their hosts in trains, and cross a link that decides at once in the same turn. Equals
 //! [`Network::flush_near`] and [`Network::flush_far`].
 
 use super::way::Way;
@@ -11,8 +11,8 @@ use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Sends the packets that the near end of a conversation has to send, and moves the present on to when the last of them
-    /// leaves; false, and nothing has happened, where all goes event by event.
+    /// Sends the packets that the near end of a conversation has to send, and moves the clock on to the departure of the last
+    /// packet. Returns false and does nothing where the network goes event by event.
     #[inline]
     pub(in crate::world::network) fn flush_near_in_trains(&mut self, index: usize) -> bool {
         if self.goes_by_steps() {
@@ -54,8 +54,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         true
     }
 
-    /// The near end whose timer is due sends a packet by itself, where frames go ahead of the link; false, and nothing has
-    /// happened, if more might come of the timer.
+    /// Sends a packet by itself from the near end whose timer is due, where frames go ahead of the link. Returns false and
+    /// does nothing if the timer might cause more than one packet.
     #[inline]
     pub(in crate::world::network) fn send_paced(&mut self, index: usize) -> bool {
         let Self { protocol, path, link, at_link, at_far, at_near, near_timers, fast, latency, now, .. } =
@@ -71,7 +71,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         true
     }
 
-    /// Sends the packets that the far end of a conversation has to send; false, and nothing has happened, where frames do not
+    /// Sends the packets that the far end of a conversation has to send. Returns false and does nothing where frames do not
     /// go ahead of the link.
     #[inline]
     pub(in crate::world::network) fn flush_far_ahead(&mut self, index: usize) -> bool {

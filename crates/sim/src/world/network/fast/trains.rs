@@ -1,4 +1,4 @@
-//! A host that takes no time is handed what arrives evenly as a train, as far as it takes it as one.
+//! Packets that arrive evenly spaced are handed to a host that takes no time as a train, as far as the host takes them together.
 
 use super::way::Way;
 use crate::fast::{Path as Fast, takes};
@@ -12,8 +12,8 @@ use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// The far host takes of the packets that come next as many as it takes as a train, up to and including `until`; false if
-    /// none, which is for [`Network::handle_at_far`] then.
+    /// Hands the far host the packets that come next, up to and including `until`, as many as it takes as a train. Returns false
+    /// if it takes none, and then [`Network::handle_at_far`] handles the next packet.
     #[inline]
     pub(super) fn take_train_at_far(&mut self, until: Instant) -> bool {
         let Some((train, frame)) = self.at_far.train() else { return false };
@@ -37,8 +37,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         taken > 0
     }
 
-    /// The near host takes of the packets that come next as many as it takes as a train, up to and including `until`; false if none,
-    /// which is for [`Network::handle_at_near`] then.
+    /// Hands the near host the packets that come next, up to and including `until`, as many as it takes as a train. Returns false
+    /// if it takes none, and then [`Network::handle_at_near`] handles the next packet.
     #[inline]
     pub(super) fn take_train_at_near(&mut self, until: Instant) -> bool {
         let Some((train, frame)) = self.at_near.train() else { return false };
@@ -100,14 +100,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         });
     }
 
-    /// Whether a connection that still stands may be handed frames like this one together.
+    /// Whether frames like this one may be handed on together: their connection still stands, and they bear no congestion mark.
     fn takes_trains(&self, frame: &Frame<Addressed<T::Packet>>) -> bool {
         let (index, (_, generation)) = owner(frame);
         takes(Fast::Trains) && frame.ecn != Ecn::Experienced && generation == self.generations[index]
     }
 }
 
-/// The index of a frame's conversation, and how an answer to it is addressed.
+/// Returns the index of a frame's conversation, and the address of an answer to the frame.
 const fn owner<P>(frame: &Frame<Addressed<P>>) -> (usize, (u32, u32)) {
     let Addressed { conversation, generation, .. } = frame.payload;
     (conversation as usize, (conversation, generation))

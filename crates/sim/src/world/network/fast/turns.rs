@@ -8,13 +8,13 @@ use crate::world::Protocol;
 use crate::world::network::{Addressed, Conversation, Network};
 use lossylink_core::time::{Duration, Instant};
 
-/// Simulated time of a turn at the most, so that whoever stops the run is heard: much longer than any leg, and much shorter than
-/// the time in which hosts wait for each other.
+/// The longest simulated time of a turn, so that a run that is stopped ends soon: much longer than any leg, and much shorter
+/// than the time in which hosts wait for each other.
 const LONGEST_TURN: Duration = Duration::from_ms(1);
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Runs up to and including `end`, and lets `act` act on a conversation whenever its near end was handed something; false,
-    /// and nothing has happened, where all goes event by event. Equals [`Network::run_acting`].
+    /// Runs up to and including `end`, and lets `act` act on a conversation after each event of its near end. Returns false and
+    /// does nothing where the network goes event by event. Equals [`Network::run_acting`].
     pub(in crate::world::network) fn run_in_turns(
         &mut self,
         end: Instant,
@@ -33,8 +33,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         true
     }
 
-    /// Runs while `goes_on` says so of a conversation, up to and including `end`, and sets the clock to the latest event; false,
-    /// and nothing has happened, where all goes event by event.
+    /// Runs while `goes_on` holds for a conversation, up to and including `end`, and sets the clock to the latest event. Returns
+    /// false and does nothing where the network goes event by event.
     pub(in crate::world::network) fn run_in_turns_while(
         &mut self,
         index: usize,
@@ -63,12 +63,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         true
     }
 
-    /// Whoever looks at the hops sees all places at once: then the clock must not go back.
+    /// Whether the network goes event by event. Whoever looks at the hops sees all places at once, and then the clock must not
+    /// go back.
     pub(super) fn goes_by_steps(&self) -> bool {
         self.tap.is_open() || !self.fast.skips || !takes(Fast::Places)
     }
 
-    /// Gives each place its turn, up to and including `end`; returns the events that come then, and when the last happened.
+    /// Gives each place its turn, up to and including `end`. Returns the next event of each place, and when the last event
+    /// happened.
     #[inline]
     fn take_turns(
         &mut self,

@@ -1,12 +1,12 @@
-//! A way across the link, from one host to the other, that frames go in the turn of the host that sends them: across
-//! the link where it lets them go ahead, or up to it.
+//! A way across the link from one host to the other, on which frames go in the turn of the sending host: across the
+//! link where it lets them go ahead, or up to it.
 //!
-//! Frames that leave one behind another are one train, for which a hop or the link is a few additions, however
-//! many they are.
+//! Frames that leave one behind another are one train. A hop or the link handles a train by a few additions, however
+//! many frames it has.
 //!
 //! ```text
 //!  poll, repeat, take_train --to_link--> [link] --from_link--> arrivals    a train, or its frames one by one
-//!                                '---------- at_link, for the link's own turn: what may not go ahead
+//!                                '---------- at_link, for the link's own turn: frames that may not go ahead
 //! ```
 
 use super::ahead::Ahead;
@@ -26,16 +26,16 @@ pub(super) struct Way<'a, T: Protocol, L> {
     to_link: &'a mut Leg,
     from_link: &'a mut Leg,
     link: &'a mut L,
-    /// What waits for the link's turn.
+    /// Frames that wait for the link's turn.
     at_link: &'a mut Trains<Frame<Addressed<T::Packet>>>,
     arrivals: &'a mut Arrivals<T::Packet>,
     ahead: Option<&'a mut Ahead>,
-    /// Times across the link, if anybody wants to know.
+    /// Times of frames across the link, if they are measured.
     latency: Option<&'a mut Delays>,
 }
 
 impl<'a, T: Protocol, L> Way<'a, T, L> {
-    /// From the near host to the far one.
+    /// Returns the way from the near host to the far host.
     #[inline(always)]
     pub(super) const fn forward(
         protocol: &'a T,
@@ -59,7 +59,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
         }
     }
 
-    /// From the far host to the near one.
+    /// Returns the way from the far host to the near host.
     #[inline(always)]
     pub(super) const fn backward(
         protocol: &'a T,
@@ -85,7 +85,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
-    /// Sends `frame` and those that follow it, when the train says.
+    /// Sends `frame` and the frames that follow it, at the times of the train.
     #[inline]
     pub(super) fn send(&mut self, train: &Train, frame: &mut Frame<Addressed<T::Packet>>) {
         if train.count == 1 {
@@ -119,7 +119,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         }
     }
 
-    /// The frames reach the link: they cross it, or wait for its turn.
+    /// Takes frames that reach the link across it, or lets them wait for its turn.
     fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
         while self.lets_enter(train.last()) {
             let passage = self.carry(train, frame);
@@ -149,7 +149,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         self.at_link.is_empty() && ahead.lets_enter(at)
     }
 
-    /// The fate of the first of the frames, which may cross the link, as far as the link knows it at once.
+    /// Returns the fate of the first frames of a train that may cross the link, as far as the link knows it at once.
     #[inline]
     fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
         match &self.ahead {
@@ -158,7 +158,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         }
     }
 
-    /// Frames that entered the link as `entered` says leave it as `delivered` says.
+    /// Notes the times across the link of frames that enter it in the train `entered` and leave it in the train
+    /// `delivered`.
     #[inline(always)]
     fn note(&mut self, entered: Train, delivered: Train) {
         if self.latency.is_some() {
@@ -166,7 +167,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         }
     }
 
-    /// Out of the way of the frames whose time nobody wants to know.
+    /// Notes times across the link if they are measured. Not inlined, out of the way of the frames whose times are
+    /// not measured.
     #[cold]
     #[inline(never)]
     fn note_latency(&mut self, entered: Train, delivered: Train) {
@@ -183,7 +185,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         self.at_link.push(at, frame);
     }
 
-    /// The link looks at the frame.
+    /// Offers a frame to the link, and sends on the frames that come out.
     #[inline(never)]
     fn offer(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
         let Self { protocol, from_link, link, arrivals, latency, .. } = self;
@@ -211,7 +213,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         }
     }
 
-    /// The frames go on to the other host.
+    /// Sends frames that have left the link on to the other host.
     #[inline]
     fn leave_link(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) {
         if train.count == 1 {

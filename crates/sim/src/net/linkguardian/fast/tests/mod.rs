@@ -26,7 +26,7 @@ fn outcome(link: &mut impl Model, now: Instant) -> String {
     format!("{delivered:?} {returned:?}")
 }
 
-/// Returns everything that an owner may ask of a link, as text: buffers, traffic, and the counts of both ends.
+/// Returns the state and the counts that an owner may ask of a link, as text: buffers, traffic, and the counts of both ends.
 fn described(link: &mut impl Model, now: Instant) -> String {
     let (bytes, high_water) = (link.buffer_bytes(now), link.take_rx_high_water(now));
     let queue = link.queue();

@@ -42,7 +42,7 @@ impl<P: Payload> TxLoop<P> {
         let entries: Vec<(Instant, Ticket)> = self.rounds.entries().copied().collect();
         let Some(&(newest, _)) = entries.last().filter(|&&(newest, _)| newest <= until) else { return };
         let mut queue = self.queue.clone();
-        // A copy that enters the port leaves behind the others, and comes back after the newest of them.
+        // A copy that enters the port leaves behind the other copies, and comes back after the newest of them.
         self.look_at_each(newest, outstanding);
         let now = self.rounds.poll_timeout();
         let round = now.saturating_since(then);

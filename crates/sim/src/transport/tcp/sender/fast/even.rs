@@ -1,5 +1,5 @@
-//! Acknowledgements in congestion avoidance, each of which lets go as many segments as it acknowledges: what they
-//! leave behind is what the last one does, but for the samples of the round trip.
+//! Acknowledgements in congestion avoidance, each of which lets as many segments leave as it acknowledges. The last of
+//! them alone leaves the state that all of them leave, but for the samples of the round trip.
 
 use crate::kernel::Train;
 use crate::transport::tcp::Sender;
@@ -8,7 +8,7 @@ use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {
-    /// How many of the acknowledgements of a [steady](Self::take_train) train let go as many segments as each of them
+    /// Returns how many acknowledgements of a [steady](Self::take_train) train let as many segments leave as each of them
     /// acknowledges: the window is full, and neither grows nor meets another limit. (TCP-20, TCP-46)
     pub(super) fn even_acks(&self, acks: Train) -> u32 {
         let outstanding = self.board.outstanding();
@@ -17,14 +17,16 @@ impl Sender {
         }
         let (jiffies, hertz) = (self.clock.jiffies(), self.clock.hertz());
         let per_growth = self.congestion.segments_per_growth(&self.window, jiffies, hertz);
-        // All of them are out now: what leaves with the first ones is acknowledged later.
+        // All acknowledged segments are outstanding now: segments that leave with the first acknowledgements are
+        // acknowledged later.
         let by_window = self.window.segments_without_growth(per_growth).min(outstanding.saturating_sub(1));
         let by_flow = self.flow.leaves_in_full(by_window, outstanding, self.board.next());
         let by_flow = if acks.step == 1 { by_flow } else { by_flow / acks.step };
         self.clock.within_tick(acks).min(by_flow)
     }
 
-    /// Takes these acknowledgements and sends what they let go; returns what was known of the last segment. (TCP-9, TCP-20)
+    /// Takes these acknowledgements and sends the segments that they let leave. Returns the state of the last acknowledged
+    /// segment. (TCP-9, TCP-20)
     pub(super) fn take_even_acks(&mut self, acks: Train) -> Segment {
         self.enter(acks.last());
         self.note_even_round_trips(acks);
@@ -39,7 +41,7 @@ impl Sender {
         latest
     }
 
-    /// The round trips that they tell of. (TCP-7)
+    /// Takes the round trips of these acknowledgements. (TCP-7)
     fn note_even_round_trips(&mut self, acks: Train) {
         let step = u64::from(acks.step);
         let (board, mut rtt) = (&self.board, self.rtt);
@@ -62,7 +64,7 @@ impl Sender {
         if self.rtt.may_lower_minimum(least_of_last_us, &self.clock) {
             self.note_even_minima(acks);
         }
-        // Past slow start an algorithm looks for the least of them.
+        // Past slow start an algorithm looks for the least round trip only.
         self.watch_round_trip(least_of_last_us);
     }
 
@@ -88,7 +90,7 @@ mod tests {
 
     type Sent = Vec<(Instant, Packet)>;
 
-    /// A sender in congestion avoidance whose window of so many segments is out.
+    /// Returns a sender in congestion avoidance whose window of `window` segments is outstanding.
     fn sender(congestion_control: CongestionControl, bytes: Option<u64>, window: u32) -> (Sender, Sent) {
         let config = Config { congestion_control, ..Config::default() };
         let mut sender = Sender::new(&config, bytes, Duration::from_us(300));

@@ -1,4 +1,4 @@
-//! Trains of acknowledgements in, and of segments out: each function equals the same events one by one, polled in between.
+//! Trains of acknowledgements in, and of segments out. Each function equals the events one by one, polled in between.
 
 mod even;
 mod paced;

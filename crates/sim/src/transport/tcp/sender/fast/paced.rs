@@ -1,4 +1,4 @@
-//! A segment that waited for the host's stack: the same as timer and poll, without what could also come of them.
+//! A segment that waited for the host's stack: equal to timer and poll, without the work for other outcomes.
 
 use crate::transport::tcp::Sender;
 use crate::transport::tcp::congestion::Algorithm;
@@ -7,9 +7,9 @@ use crate::transport::tcp::recovery_state::State;
 use lossylink_core::time::{Duration, Instant};
 
 impl Sender {
-    /// The stack is free at `now`, and all that comes of it is one full new segment: sends that as
-    /// [`Sender::handle_timeout`] and polling would, after which nothing more leaves at this instant. `None`, and nothing
-    /// has happened, if more could come of it, or if the next segment leaves by `horizon`, too, for which there is
+    /// Sends the full new segment for which the stack is free at `now`, if the timer causes no more than that. Equals
+    /// [`Sender::handle_timeout`] and polling, after which no more packets leave at this instant. Returns `None` and does
+    /// nothing if the timer could cause more, or if the next segment leaves by `horizon`, too, for which there is
     /// [`Sender::repeat`]. (TCP-61)
     #[inline]
     pub fn send_paced(&mut self, now: Instant, horizon: Instant) -> Option<Packet> {
@@ -34,7 +34,7 @@ impl Sender {
         Some(packet)
     }
 
-    /// Whether a segment that leaves is a new one by itself, whatever was before.
+    /// Whether a segment that leaves is a new one by itself, whatever left before.
     fn is_plain(&self) -> bool {
         self.recovery.state() == State::Open
             && self.board.lost() == 0

@@ -1,5 +1,5 @@
-//! Full new segments that leave one behind another: the same as poll by poll, without what only matters
-//! when something else happens between them.
+//! Full new segments that leave one behind another: equal to poll by poll, without the work that only matters when
+//! another event happens between them.
 
 use crate::kernel::Train;
 use crate::transport::tcp::Sender;
@@ -11,10 +11,11 @@ use lossylink_core::time::{Duration, Instant};
 
 impl Sender {
     /// Sends the new segments that leave right behind `packet`, which was polled last, each of them full: at the same
-    /// instant, or as the stack hands them down, up to and including `horizon`. Returns how many, and how
-    /// far apart. (TCP-20, TCP-61)
+    /// instant, or as the stack hands them down, up to and including `horizon`. Returns their number and their distance.
+    /// (TCP-20, TCP-61)
     ///
-    /// Up to `horizon` the driver hands nothing else to this sender. It polls on at the instant of the last.
+    /// Up to `horizon` the driver hands nothing else to this sender. The driver polls on at the instant of the last
+    /// segment.
     #[inline]
     pub fn repeat(&mut self, packet: &Packet, horizon: Instant) -> (u32, Duration) {
         let may_leave = self.window.size > self.board.in_flight() && self.pacing.free_at() <= horizon;
@@ -38,7 +39,7 @@ impl Sender {
         }
     }
 
-    /// Whether nothing is different for the next segment than it was for this one, so far as windows allow it.
+    /// Whether the next segment is like this one, as far as windows allow it.
     fn may_repeat(&self, data: &Data) -> bool {
         let is_full_and_new = data.payload == self.flow.payload() && !data.retransmission;
         is_full_and_new
@@ -58,7 +59,7 @@ impl Sender {
         count
     }
 
-    /// Full new segments leave now, one behind another.
+    /// Sends full new segments now, one behind another.
     #[inline]
     pub(super) fn send_full(&mut self, count: u32) {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
@@ -68,7 +69,7 @@ impl Sender {
         self.statistics.segments_sent += u64::from(count);
     }
 
-    /// What the pacing timer would do as often as it is due by `horizon`.
+    /// Sends the segments that the pacing timer would send by `horizon`.
     fn repeat_paced(&mut self, most: u32, span: Duration, horizon: Instant) -> u32 {
         let (before_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
@@ -79,7 +80,7 @@ impl Sender {
             if due == 0 {
                 break;
             }
-            // Of those that leave before the next tick the last one tells how much of the window is used.
+            // Of the segments that leave before the next tick, the last one tells how much of the window is used.
             let train = train.up_to(self.clock.within_tick(train.up_to(due)).max(1));
             self.note_usage_before(train.count - 1);
             self.board.send_train(train, delivered);
@@ -96,7 +97,7 @@ impl Sender {
         count
     }
 
-    /// Takes note of how much of the window is used once `count` segments more have left, before another does: the window
+    /// Notes how much of the window is used once `count` segments more have left, before another leaves. The window
     /// limits none of them, nor was it unused for long. (TCP-47)
     fn note_usage_before(&mut self, count: u32) {
         let (next, out) = (self.board.next() + u64::from(count), self.board.outstanding() + count);

@@ -1,5 +1,5 @@
-//! Acknowledgements that come one behind another: the same as packet by packet, without what only
-//! matters when something else happens between them.
+//! Acknowledgements that come one behind another: equal to packet by packet, without the work that only matters when another
+//! event happens between them.
 
 use crate::kernel::{Assembly, Train};
 use crate::transport::tcp::Sender;
@@ -10,10 +10,10 @@ use crate::transport::tcp::recovery_state::State;
 use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {
-    /// Takes acknowledgements of a train, each of which acknowledges as many segments more, as long as nothing was lost
-    /// or is about to end and no tick comes: so the clock's jiffy is that of the first, and no timer that would be armed on the
-    /// way is due. Hands the new segments to `send`. Returns how many acknowledgements were taken. The driver polls on
-    /// at the instant of the last. (TCP-9, TCP-20)
+    /// Takes acknowledgements of a train, each of which acknowledges an equal number of segments, as long as no segment was
+    /// lost, the flow is not about to end, and no tick comes. So the clock's jiffy is that of the first acknowledgement, and no
+    /// timer that would be armed on the way is due. Hands the new segments to `send`. Returns how many acknowledgements were
+    /// taken. The driver polls on at the instant of the last. (TCP-9, TCP-20)
     pub fn take_train(&mut self, train: Train, packet: &Packet, mut send: impl FnMut(Train, Packet)) -> u32 {
         let Packet::Ack(ack) = packet else { return 0 };
         if !self.is_steady(ack, train) {
@@ -54,7 +54,8 @@ impl Sender {
         taken
     }
 
-    /// Whether an acknowledgement goes on where the last one ended, and nothing is special about it or the connection.
+    /// Whether an acknowledgement goes on where the last one ended, and neither it nor the connection needs more work than
+    /// that.
     fn is_steady(&self, ack: &Ack, train: Train) -> bool {
         let is_next = ack.next == self.board.una() + u64::from(train.step) && train.step > 0;
         let is_calm = self.recovery.state() == State::Open
@@ -69,8 +70,8 @@ impl Sender {
         is_next && is_calm && has_no_options && is_unpaced && ack.sack.is_empty()
     }
 
-    /// What [`Sender::take_ack`] comes to but for what comes [at the end](Self::end_train); returns what was known of the last
-    /// segment.
+    /// Does the work of [`Sender::take_ack`], but for the work [at the end](Self::end_train). Returns the state of the last
+    /// acknowledged segment.
     #[inline]
     fn take_steady_ack(&mut self, count: u32) -> Segment {
         let next = self.board.una() + u64::from(count);
@@ -88,7 +89,8 @@ impl Sender {
         latest
     }
 
-    /// Of the acknowledgements that were taken the last one says it all; `latest` is the last segment.
+    /// Does the work that is left of all acknowledgements that were taken, of which the last one decides. `latest` is the last
+    /// acknowledged segment.
     fn end_train(&mut self, taken: u32, latest: &Segment) {
         self.statistics.acknowledgements += u64::from(taken);
         self.recovery.note_progress();
@@ -97,7 +99,7 @@ impl Sender {
         self.adapt_reordering_window(latest.delivered);
     }
 
-    /// Sends as many full new segments as may leave; returns how many. (TCP-20)
+    /// Sends as many full new segments as may leave, and returns their number. (TCP-20)
     #[inline]
     fn send_in_full(&mut self) -> u32 {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
@@ -115,12 +117,12 @@ impl Sender {
         self.board.in_flight() < self.window.size && self.has_new_data()
     }
 
-    /// The flight is out, and the probe that would be scheduled is put off by another acknowledgement.
+    /// Ends the flight of an acknowledgement, when another acknowledgement puts off the probe that would be scheduled.
     #[inline]
     fn end_flight(&mut self, sent: bool) {
         let limited = self.board.in_flight() >= self.window.size;
         if !limited {
-            // How long the window may be left unused depends on it.
+            // The timeout decides how long the window may be left unused.
             self.rtt.settle(&self.clock);
         }
         if sent || limited {
@@ -128,7 +130,7 @@ impl Sender {
         }
     }
 
-    /// What is left of the last acknowledgement is done as soon as the driver polls.
+    /// Leaves the rest of the last acknowledgement's work to the next poll.
     fn leave_to_poll(&mut self, sent: bool) {
         self.outgoing.set_plan(Plan::New);
         if sent {
@@ -138,14 +140,14 @@ impl Sender {
     }
 }
 
-/// The full segments that leave meanwhile.
+/// The full segments that leave while acknowledgements are taken.
 struct Flight {
     assembly: Assembly,
     payload: u32,
 }
 
 impl Flight {
-    /// Segments leave, from number `first` on.
+    /// Adds segments that leave, from number `first` on.
     #[inline]
     fn leave(&mut self, train: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
         if let Some((train, first)) = self.assembly.add(train, first) {
@@ -153,7 +155,7 @@ impl Flight {
         }
     }
 
-    /// With each acknowledgement of a train as many segments leave as it acknowledges, from number `first` on.
+    /// Adds the segments that leave with each acknowledgement of a train, as many as it acknowledges, from number `first` on.
     fn leave_evenly(&mut self, acks: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
         if acks.step == 1 {
             return self.leave(acks, first, send);

@@ -3,7 +3,7 @@
 //! * [`place`]: the hops by name; [`recorder`]: the tap that records one of them.
 //! * [`ip`], [`roce`]: the packets on a wire that the simulator's packets stand for; [`frame`]: Ethernet and the protection's
 //!   headers around them.
-//! * [`order`]: from the order in which departures are decided to the order of time; [`file`]: pcapng.
+//! * `order`: from the order in which departures are decided to the order of time; `file`: pcapng.
 //!
 //! The format and its limits are described in `docs/guides/captures.md`.
 

@@ -93,7 +93,7 @@ impl Topology {
     /// Builds the fat tree of switches with `k` ports.
     ///
     /// # Errors
-    /// If `k` is odd, zero, or needs more aggregation switches than [`MOST_AGGS`].
+    /// If `k` is odd, zero, or needs more aggregation switches than `MOST_AGGS`.
     pub fn fat_tree(k: u32) -> Result<Self, ConfigError> {
         if k == 0 || !k.is_multiple_of(2) || k / 2 > MOST_AGGS {
             let most = 2 * MOST_AGGS;

@@ -1,5 +1,5 @@
 //! The link and the two hosts take turns, as in a conservative parallel simulation: each place goes on as far as no event at
-//! another can concern it ([`Places`]). So every place sees the events that it would see step by step, in the same order.
+//! another can concern it ([`Places`](super::places::Places)). So every place sees the events that it would see step by step, in the same order.
 
 use super::places::Next;
 use crate::fast::{Path as Fast, takes};

@@ -13,7 +13,7 @@ const EFFECTIVE_MIN: f64 = 100.0;
 /// states, and are not as independent as effective samples take them for (RARE-17).
 const HALF_WIDTH_MAX: f64 = 0.5;
 /// The least share of the looks that must find the link outside a cluster of losses.
-const CALM_MIN: f64 = 0.1;
+const OUTSIDE_MIN: f64 = 0.1;
 
 /// A quantile of the latency, in microseconds beyond the shortest latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +81,7 @@ struct Level {
 pub(super) struct Swept {
     levels: Vec<Level>,
     least_ns: u64,
-    quiet_ns: u64,
+    cluster_end_ns: u64,
     looks: usize,
 }
 
@@ -90,7 +90,7 @@ impl Swept {
     pub(super) fn new(parts: &[&Tails]) -> Result<Self, String> {
         let looks: usize = parts.iter().map(|part| part.looks.len()).sum();
         let busy: u64 = parts.iter().map(|part| part.busy).sum();
-        if looks as f64 - (busy as f64) < CALM_MIN * looks as f64 {
+        if looks as f64 - (busy as f64) < OUTSIDE_MIN * looks as f64 {
             return Err("the link hardly ever loses nothing for a while: count without --rare".to_owned());
         }
         let mut late: Vec<(u64, usize, usize, f64)> = Vec::new();
@@ -121,21 +121,21 @@ impl Swept {
                 effective: total * total / squares,
             });
         }
-        let quiet_ns = parts.iter().map(|part| part.quiet_ns).max().unwrap_or(0);
+        let cluster_end_ns = parts.iter().map(|part| part.cluster_end_ns).max().unwrap_or(0);
         let (beyond, half_width) = ratio(&of_parts, &data);
-        levels.retain(|level| level.latency_ns > quiet_ns);
-        levels.push(Level { latency_ns: quiet_ns, beyond, half_width, effective: 0.0 });
+        levels.retain(|level| level.latency_ns > cluster_end_ns);
+        levels.push(Level { latency_ns: cluster_end_ns, beyond, half_width, effective: 0.0 });
         let least_ns = parts.iter().map(|part| part.least_ns).min().unwrap_or(0);
-        Ok(Self { levels, least_ns, quiet_ns, looks })
+        Ok(Self { levels, least_ns, cluster_end_ns, looks })
     }
 
     /// Returns the latency that a share of the frames exceeds (RARE-16), or the reason why there is none (RARE-17).
     pub(super) fn quantile(&self, share: f64) -> Result<Quantile, Complaint> {
         let us = |level: &Level| level.latency_ns.saturating_sub(self.least_ns) as f64 / 1e3;
-        let [longest, .., calm] = self.levels.as_slice() else {
+        let [longest, .., outside] = self.levels.as_slice() else {
             return Err(Complaint::NotKnown(format!("nothing came late in {} looks: no figure", self.looks)));
         };
-        let all = calm.beyond;
+        let all = outside.beyond;
         if all <= share {
             let words = format!("a share of only {all:.1e} is later than undisturbed frames: no figure");
             return Err(Complaint::NotLate(words));
@@ -155,14 +155,14 @@ impl Swept {
             )));
         }
         // The share with the frames of this latency itself: the next level has it.
-        let with = self.levels.iter().find(|level| level.latency_ns < middle.latency_ns).unwrap_or(calm);
+        let with = self.levels.iter().find(|level| level.latency_ns < middle.latency_ns).unwrap_or(outside);
         if with.half_width > HALF_WIDTH_MAX * with.beyond {
             let percent = 100.0 * with.half_width / with.beyond;
             return Err(Complaint::NotKnown(format!(
                 "the share is known to {percent:.0} %: raise run.looks"
             )));
         }
-        if low.latency_ns <= self.quiet_ns {
+        if low.latency_ns <= self.cluster_end_ns {
             return Err(Complaint::NotKnown("not told from undisturbed frames: raise run.looks".to_owned()));
         }
         Ok(Quantile { us: us(middle), interval_us: [us(low), us(high)] })
@@ -185,7 +185,8 @@ mod tests {
     /// Returns `count` parts of one look each. `late` has latencies in nanoseconds and weights.
     fn parts(late: &[(u64, f64)], count: usize) -> Vec<Tails> {
         let look: Vec<Late> = late.iter().map(|&(latency_ns, weight)| Late { latency_ns, weight }).collect();
-        let part = Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, quiet_ns: 1100, frames: 1 };
+        let part =
+            Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, cluster_end_ns: 1100, frames: 1 };
         vec![part; count]
     }
 

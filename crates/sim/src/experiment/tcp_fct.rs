@@ -127,7 +127,7 @@ impl SerialProtocol for Tcp {
     }
 
     #[cfg(feature = "fast")]
-    fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
-        self.config.steady_for(flow_bytes)
+    fn timing_invariant_for(&self, flow_bytes: u64) -> Option<Duration> {
+        self.config.timing_invariant_for(flow_bytes)
     }
 }

@@ -22,10 +22,10 @@ const REFRESH_LOOKS: u64 = 16;
 /// Number of frames without a loss after which every frame behind a repair has left the buffers, in multiples of the frames
 /// that end a cluster. The latency of frames is measured then.
 const DRAIN_TIMES: u64 = 16;
-/// A cluster ends when frames are no later than this multiple of their lateness after all buffers drained, and `QUIET_NS`
+/// A cluster ends when frames are no later than this multiple of their lateness after all buffers drained, and `END_MARGIN_NS`
 /// nanoseconds more.
-const QUIET_LEVELS: u64 = 3;
-const QUIET_NS: u64 = 200;
+const END_LEVELS: u64 = 3;
+const END_MARGIN_NS: u64 = 200;
 /// Number of frames of which the time of their offer is remembered: more than any protection has under way.
 const REMEMBERED: usize = 1 << 13;
 /// The most frames that a cluster may last.
@@ -58,7 +58,7 @@ pub struct Tails {
     /// The shortest latency, in nanoseconds.
     pub least_ns: u64,
     /// The longest latency with which a cluster ends, in nanoseconds. Beyond it every late frame is counted.
-    pub quiet_ns: u64,
+    pub cluster_end_ns: u64,
     /// Number of frames put on the wire, those of all copies included.
     pub frames: u64,
 }
@@ -77,7 +77,7 @@ struct Line {
     lost: u64,
     /// The latency of the frame that came out last, and the longest latency with which a cluster ends, in nanoseconds.
     latest_ns: u64,
-    quiet_ns: u64,
+    cluster_end_ns: u64,
     /// The frame count and the time when the last loss was seen, if the cluster goes on.
     lost_at: Option<(u64, Instant)>,
     motion: Motion,
@@ -94,7 +94,7 @@ impl Line {
             clean: (CLEAN_MIN, Duration::ZERO),
             lost: 0,
             latest_ns: 0,
-            quiet_ns: u64::MAX,
+            cluster_end_ns: u64::MAX,
             lost_at: None,
             motion: Motion::new(stop),
         }
@@ -149,7 +149,7 @@ impl Line {
         let is_over = |(frames, at): (u64, Instant)| {
             traffic.frames - frames >= self.clean.0
                 && self.now - at >= self.clean.1
-                && self.latest_ns <= self.quiet_ns
+                && self.latest_ns <= self.cluster_end_ns
         };
         if self.lost_at.is_some_and(is_over) {
             self.lost_at = None;
@@ -169,7 +169,7 @@ pub struct Tail {
     /// Number of frames without a loss that end a cluster, on average.
     clean_frames: u64,
     /// The longest latency outside clusters, in nanoseconds.
-    calm_ns: u64,
+    outside_ns: u64,
     /// The longest latency at the end of looks whose link came to rest above the level at which clusters end.
     rest_ns: u64,
     /// Number of losses that were brought about between looks, and the numbers of data frames and of all frames sent meanwhile.
@@ -191,7 +191,7 @@ impl Tail {
         let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
         let gives_up = link.gives_up();
         let tails =
-            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u64::MAX, quiet_ns: 0, frames: 0 };
+            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u64::MAX, cluster_end_ns: 0, frames: 0 };
         let draws = streams.stream("rare/tail-draws");
         let line = Line::new(link, frame_bytes, stop);
         Ok(Self {
@@ -202,7 +202,7 @@ impl Tail {
             draws,
             tails,
             clean_frames: CLEAN_MIN,
-            calm_ns: 0,
+            outside_ns: 0,
             rest_ns: 0,
             disturbed: 0,
             left_out: (0, 0),
@@ -216,7 +216,7 @@ impl Tail {
     pub fn run(mut self, times: u64) -> Result<Tails, Refusal> {
         self.warm_up();
         self.check()?;
-        self.calm_ns = 0;
+        self.outside_ns = 0;
         let before = *self.line.link.traffic();
         let mut seen = (0, self.line.lost);
         for index in 0..times {
@@ -237,7 +237,7 @@ impl Tail {
         let frames = after.frames - before.frames - self.left_out.1;
         self.tails.data = data as f64 / frames as f64;
         self.tails.frames += after.frames;
-        self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns).max(self.rest_ns);
+        self.tails.cluster_end_ns = self.line.cluster_end_ns.max(self.outside_ns).max(self.rest_ns);
         Ok(self.tails)
     }
 
@@ -255,12 +255,12 @@ impl Tail {
         for _ in 0..WARM_UP_LOSSES {
             let law = self.disturb();
             self.run_on(DRAIN_TIMES * frames);
-            (self.calm_ns, self.line.lost_at) = (0, None);
+            (self.outside_ns, self.line.lost_at) = (0, None);
             self.run_on(frames);
-            level_ns = level_ns.max(self.calm_ns.saturating_sub(self.tails.least_ns));
+            level_ns = level_ns.max(self.outside_ns.saturating_sub(self.tails.least_ns));
             *self.line.link.losses_mut().0 = law;
         }
-        self.line.quiet_ns = self.tails.least_ns.saturating_add(QUIET_LEVELS * level_ns + QUIET_NS);
+        self.line.cluster_end_ns = self.tails.least_ns.saturating_add(END_LEVELS * level_ns + END_MARGIN_NS);
     }
 
     /// Brings about a loss or a burst, and no loss after that. Returns the law of the losses. A protection may never come back
@@ -305,10 +305,10 @@ impl Tail {
     /// (RARE-14).
     fn settle_above(&mut self) {
         self.line.lost_at = None;
-        let before = std::mem::take(&mut self.calm_ns);
+        let before = std::mem::take(&mut self.outside_ns);
         self.run_on(self.clean_frames);
-        self.line.quiet_ns = self.line.quiet_ns.max(self.calm_ns);
-        self.calm_ns = self.calm_ns.max(before);
+        self.line.cluster_end_ns = self.line.cluster_end_ns.max(self.outside_ns);
+        self.outside_ns = self.outside_ns.max(before);
     }
 
     /// Returns the frames and the time without a loss after which a protection has repaired everything (RARE-14).
@@ -327,11 +327,11 @@ impl Tail {
     fn run_on(&mut self, frames: u64) {
         let end = self.line.frames() + frames;
         while self.line.frames() < end && !self.line.motion.is_over() {
-            let (tails, calm_ns) = (&mut self.tails, &mut self.calm_ns);
+            let (tails, outside_ns) = (&mut self.tails, &mut self.outside_ns);
             self.line.step(|line, latency| {
                 tails.least_ns = tails.least_ns.min(latency);
                 if !line.is_busy() {
-                    *calm_ns = (*calm_ns).max(latency);
+                    *outside_ns = (*outside_ns).max(latency);
                 }
             });
         }
@@ -372,7 +372,7 @@ impl Tail {
             return Err(Refusal::Standstill);
         }
         self.tails.frames += line.frames() - begin;
-        late.retain(|late| late.latency_ns > self.line.quiet_ns);
+        late.retain(|late| late.latency_ns > self.line.cluster_end_ns);
         Ok(merged(late))
     }
 }

@@ -266,7 +266,7 @@ proptest! {
 
 /// The canary of the properties: packets are taken together, whether each is acknowledged or every second.
 #[test]
-fn steady_packets_are_taken_together() {
+fn predicted_packets_are_taken_together() {
     let config = |delayed_ack_segments| Config {
         congestion_control: CongestionControl::Reno,
         delayed_ack_segments,

@@ -196,7 +196,7 @@ impl<T: SerialProtocol> Serial<'_, T> {
             return None;
         }
         let bytes = self.flow.size_bytes;
-        let limit = self.protocol.steady_for(bytes)?.min(self.reception.sustained_after());
+        let limit = self.protocol.timing_invariant_for(bytes)?.min(self.reception.sustained_after());
         // Long enough for all that is sent in a turn, and no longer than must be: timers run.
         let least = self.reception.least_wake_up();
         let (course, network) =

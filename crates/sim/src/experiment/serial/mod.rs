@@ -112,7 +112,7 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// How long a flow of `flow_bytes` that loses nothing may take so that its ends do the same, whenever they are handed
     /// what was sent; `None` if that matters.
     #[cfg(feature = "fast")]
-    fn steady_for(&self, _flow_bytes: u64) -> Option<Duration> {
+    fn timing_invariant_for(&self, _flow_bytes: u64) -> Option<Duration> {
         None
     }
 

@@ -63,7 +63,7 @@ impl Compression {
     /// Returns how many segments may arrive in order from `next` on before [`Compression::note_in_order`] changes
     /// the estimate.
     #[cfg(feature = "fast")]
-    pub(super) const fn steady_before(&self, next: u64) -> u64 {
+    pub(super) const fn segments_before_estimate(&self, next: u64) -> u64 {
         self.estimate.ends.saturating_sub(next + 1)
     }
 

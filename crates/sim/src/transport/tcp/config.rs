@@ -91,7 +91,7 @@ impl Config {
     /// beyond the initial one may depend on measured round trips. So the segments behind the first acknowledgement must fit
     /// the initial window.
     #[cfg(feature = "fast")]
-    pub(crate) fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
+    pub(crate) fn timing_invariant_for(&self, flow_bytes: u64) -> Option<Duration> {
         let segments = flow_bytes.div_ceil(u64::from(self.payload_bytes()));
         let fits =
             segments <= 2 * u64::from(self.initial_window) && segments <= self.receive_window_segments();
@@ -113,18 +113,21 @@ mod tests {
 
     #[cfg(feature = "fast")]
     #[test]
-    fn a_flow_is_steady_as_long_as_nothing_of_it_follows_from_what_was_measured() {
+    fn packets_follow_from_their_order_as_long_as_nothing_was_measured() {
         let bytes = |segments: u64| segments * 1460;
         let usual = Config::default();
-        assert_eq!([20, 21].map(|segments| usual.steady_for(bytes(segments))), [Some(usual.tick), None]);
-        assert_eq!(usual.steady_for(bytes(20) + 1), None);
+        assert_eq!(
+            [20, 21].map(|segments| usual.timing_invariant_for(bytes(segments))),
+            [Some(usual.tick), None]
+        );
+        assert_eq!(usual.timing_invariant_for(bytes(20) + 1), None);
         let others = [
             Config { timestamps: true, ..usual.clone() },
             Config { max_burst_segments: 2, ..usual.clone() },
             Config { congestion_control: CongestionControl::Bbr, ..usual.clone() },
             Config { receive_window_bytes: bytes(2), ..usual },
         ];
-        others.iter().for_each(|other| assert_eq!(other.steady_for(bytes(3)), None, "{other:?}"));
+        others.iter().for_each(|other| assert_eq!(other.timing_invariant_for(bytes(3)), None, "{other:?}"));
     }
 
     #[test]

@@ -13,17 +13,18 @@ impl Receiver {
     pub fn take_train(&mut self, train: Train, packet: &Packet, mut send: impl FnMut(Train, Packet)) -> u32 {
         let Packet::Data(data) = packet else { return 0 };
         self.clock.refresh(train.first);
-        let steady = self.compression.steady_before(self.next).min(u64::from(train.count)) as u32;
-        if steady == 0 || !self.is_steady(data, train.step) {
+        let before_estimate =
+            self.compression.segments_before_estimate(self.next).min(u64::from(train.count)) as u32;
+        if before_estimate == 0 || !self.is_predicted(data, train.step) {
             return 0;
         }
-        let count = self.clock.within_tick(train.up_to(steady));
+        let count = self.clock.within_tick(train.up_to(before_estimate));
         let mut acks = Assembly::default();
         let mut latest = None;
         let mut taken = 0;
         while taken < count {
             taken += 1;
-            if !self.take_steady_data() {
+            if !self.take_predicted_data() {
                 continue;
             }
             let mut ack = Train::of_one(train.nth(taken - 1));
@@ -47,18 +48,24 @@ impl Receiver {
         count
     }
 
-    /// Whether a packet brings the next segment, a full one, and neither packet nor connection needs more work than that.
-    fn is_steady(&self, data: &Data, step: u32) -> bool {
+    /// Header prediction: whether a packet brings the next segment, a full one, and neither packet nor connection needs more work than
+    /// to take in the segment.
+    fn is_predicted(&self, data: &Data, step: u32) -> bool {
         let is_next = data.first == self.next && data.segments == 1 && step == 1;
         let is_plain = data.payload == self.payload && !data.window_reduced;
-        let is_calm = self.reassembly.is_empty() && self.duplicate.is_none() && self.sacks.is_empty();
+        let has_no_gap = self.reassembly.is_empty() && self.duplicate.is_none() && self.sacks.is_empty();
         let has_no_options = !(self.config.timestamps || self.ecn.is_on());
-        is_next && is_plain && is_calm && has_no_options && self.caused == 0 && !self.handshake.is_waiting()
+        is_next
+            && is_plain
+            && has_no_gap
+            && has_no_options
+            && self.caused == 0
+            && !self.handshake.is_waiting()
     }
 
     /// Takes one segment. Returns whether all segments up to it are acknowledged now.
     #[inline]
-    fn take_steady_data(&mut self) -> bool {
+    fn take_predicted_data(&mut self) -> bool {
         self.next += 1;
         self.delayed.note_in_order(u64::from(self.payload));
         self.delayed.note_data(self.payload, self.rtt.timeout(), &self.clock);

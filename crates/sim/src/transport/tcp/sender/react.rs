@@ -152,8 +152,8 @@ impl Sender {
 
     /// Sets the state Open, or Disorder while a segment is SACKed, lost or retransmitted. (TCP-41)
     pub(super) fn keep_open(&mut self) {
-        let is_calm = self.board.left() == 0 && !self.board.any_retransmission();
-        let state = if is_calm { State::Open } else { State::Disorder };
+        let has_no_loss = self.board.left() == 0 && !self.board.any_retransmission();
+        let state = if has_no_loss { State::Open } else { State::Disorder };
         if self.recovery.state() != state {
             self.set_state(state);
             self.recovery.last_until(self.board.next());

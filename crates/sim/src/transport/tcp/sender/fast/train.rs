@@ -16,7 +16,7 @@ impl Sender {
     /// taken. The driver polls on at the instant of the last. (TCP-9, TCP-20)
     pub fn take_train(&mut self, train: Train, packet: &Packet, mut send: impl FnMut(Train, Packet)) -> u32 {
         let Packet::Ack(ack) = packet else { return 0 };
-        if !self.is_steady(ack, train) {
+        if !self.is_predicted(ack, train) {
             return 0;
         }
         let (mut taken, mut sent, mut latest) = (0, 0, Segment::UNUSED);
@@ -30,14 +30,14 @@ impl Sender {
                 self.end_flight(sent > 0);
             }
             let next = self.board.next();
-            let even = self.even_acks(rest);
-            if even > 1 {
-                latest = self.take_even_acks(rest.up_to(even));
-                (taken, sent) = (taken + even, train.step);
-                flight.leave_evenly(rest.up_to(even), next, &mut send);
+            let constant = self.constant_window_acks(rest);
+            if constant > 1 {
+                latest = self.take_constant_window_acks(rest.up_to(constant));
+                (taken, sent) = (taken + constant, train.step);
+                flight.leave_by_acks(rest.up_to(constant), next, &mut send);
             } else {
                 self.enter(rest.first);
-                latest = self.take_steady_ack(train.step);
+                latest = self.take_predicted_ack(train.step);
                 taken += 1;
                 sent = self.send_in_full();
                 (next..self.board.next())
@@ -54,11 +54,11 @@ impl Sender {
         taken
     }
 
-    /// Whether an acknowledgement goes on where the last one ended, and neither it nor the connection needs more work than
-    /// that.
-    fn is_steady(&self, ack: &Ack, train: Train) -> bool {
+    /// Header prediction: whether an acknowledgement is the next in sequence, and neither it nor the connection needs more work than
+    /// to take in the acknowledged segments.
+    fn is_predicted(&self, ack: &Ack, train: Train) -> bool {
         let is_next = ack.next == self.board.una() + u64::from(train.step) && train.step > 0;
-        let is_calm = self.recovery.state() == State::Open
+        let is_open = self.recovery.state() == State::Open
             && self.board.is_in_sequence()
             && self.outgoing.is_idle()
             && self.probe.is_idle()
@@ -67,13 +67,13 @@ impl Sender {
             && self.rack.is_settled();
         let has_no_options = !(self.config.timestamps || self.config.uses_ecn() || self.bursts.are_on());
         let is_unpaced = self.config.stack_rate.is_none() && !self.congestion.models_path();
-        is_next && is_calm && has_no_options && is_unpaced && ack.sack.is_empty()
+        is_next && is_open && has_no_options && is_unpaced && ack.sack.is_empty()
     }
 
     /// Does the work of [`Sender::take_ack`], but for the work [at the end](Self::end_train). Returns the state of the last
     /// acknowledged segment.
     #[inline]
-    fn take_steady_ack(&mut self, count: u32) -> Segment {
+    fn take_predicted_ack(&mut self, count: u32) -> Segment {
         let next = self.board.una() + u64::from(count);
         let Some((oldest_sent_us, latest)) = self.board.pop_in_sequence(next) else {
             unreachable!("nothing is known of the segments but that they were sent");
@@ -156,7 +156,7 @@ impl Flight {
     }
 
     /// Adds the segments that leave with each acknowledgement of a train, as many as it acknowledges, from number `first` on.
-    fn leave_evenly(&mut self, acks: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
+    fn leave_by_acks(&mut self, acks: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
         if acks.step == 1 {
             return self.leave(acks, first, send);
         }

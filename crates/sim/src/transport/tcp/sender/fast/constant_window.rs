@@ -8,9 +8,9 @@ use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {
-    /// Returns how many acknowledgements of a [steady](Self::take_train) train let as many segments leave as each of them
+    /// Returns how many acknowledgements of a [predicted](Self::is_predicted) train let as many segments leave as each of them
     /// acknowledges: the window is full, and neither grows nor meets another limit. (TCP-20, TCP-46)
-    pub(super) fn even_acks(&self, acks: Train) -> u32 {
+    pub(super) fn constant_window_acks(&self, acks: Train) -> u32 {
         let outstanding = self.board.outstanding();
         if outstanding != self.window.size {
             return 0;
@@ -27,7 +27,7 @@ impl Sender {
 
     /// Takes these acknowledgements and sends the segments that they let leave. Returns the state of the last acknowledged
     /// segment. (TCP-9, TCP-20)
-    pub(super) fn take_even_acks(&mut self, acks: Train) -> Segment {
+    pub(super) fn take_constant_window_acks(&mut self, acks: Train) -> Segment {
         self.enter(acks.last());
         self.note_even_round_trips(acks);
         let count = acks.count * acks.step;
@@ -138,7 +138,7 @@ mod tests {
     proptest! {
         /// TCP-9, TCP-20, TCP-46
         #[test]
-        fn even_acknowledgements_are_the_same_one_by_one(
+        fn acknowledgements_of_a_constant_window_equal_one_by_one(
             algorithm in prop::sample::select(vec![CongestionControl::Reno, CongestionControl::Cubic]),
             bytes in prop::option::of(100_000u64..2_000_000),
             window in 4u32..120,
@@ -167,14 +167,14 @@ mod tests {
 
     /// TCP-46: a window of ten grows with the tenth segment, whether they are acknowledged by ones or by twos.
     #[test]
-    fn acknowledgements_are_even_until_the_window_grows_or_something_ends() {
-        let even = |bytes, train| sender(CongestionControl::Reno, bytes, 10).0.even_acks(train);
+    fn the_window_is_constant_until_it_grows_or_something_ends() {
+        let acks = |bytes, train| sender(CongestionControl::Reno, bytes, 10).0.constant_window_acks(train);
         let train = |step, count| Train { count, step, ..Train::of_one(Instant::from_ps(150_000_000)) };
-        assert_eq!([even(None, train(1, 20)), even(None, train(2, 20))], [9, 4]);
-        assert_eq!(even(None, train(1, 5)), 5, "the train ends");
-        assert_eq!(even(Some(16 * 1460), train(1, 20)), 5, "the last segment may be short");
+        assert_eq!([acks(None, train(1, 20)), acks(None, train(2, 20))], [9, 4]);
+        assert_eq!(acks(None, train(1, 5)), 5, "the train ends");
+        assert_eq!(acks(Some(16 * 1460), train(1, 20)), 5, "the last segment may be short");
         let spread = Train { spacing: Duration::from_us(50), ..train(1, 20) };
-        assert_eq!(even(None, spread), 3, "a tick comes at 300 us");
-        assert_eq!(even(Some(8 * 1460), train(1, 20)), 0, "the window is not full");
+        assert_eq!(acks(None, spread), 3, "a tick comes at 300 us");
+        assert_eq!(acks(Some(8 * 1460), train(1, 20)), 0, "the window is not full");
     }
 }

@@ -1,6 +1,7 @@
-//! Completion times of RDMA writes, one outstanding at a time on one connection.
+//! Completion times of RDMA writes on one connection, with one write outstanding at a time.
 //!
-//! Measured by the published rule: from the posting of a write to its completion, at the requester.
+//! A completion time is measured by the published rule: from the posting of a write to its
+//! completion, at the requester.
 
 use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
@@ -29,7 +30,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     )
 }
 
-/// A flow is a message; all of them use one connection, which is opened anew only after a failure.
+/// A flow is a message. All messages use one connection, which is opened anew only after a failure.
 impl SerialProtocol for Rdma {
     type Carries = RdmaConnection;
 
@@ -48,7 +49,7 @@ impl SerialProtocol for Rdma {
         Conversation { near: Requester::new(&self.config), far: Responder::new(&self.config) }
     }
 
-    /// All messages take one connection.
+    /// Messages share one connection.
     const CONNECTS: bool = false;
 
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, _phases: (Duration, Duration)) {
@@ -94,7 +95,7 @@ impl SerialProtocol for Rdma {
         Counters { retransmissions: counted.retransmissions, repairs }
     }
 
-    /// The interface answers by itself: no host wakes up before the message is complete.
+    /// The interface answers without the host, so no host wakes up before the message is complete.
     fn reception(_host: &HostProfile) -> Reception {
         Reception::default()
     }
@@ -104,7 +105,7 @@ impl SerialProtocol for Rdma {
     }
 }
 
-/// Opens the connection anew, if it has failed.
+/// Opens the connection anew if the connection has failed.
 fn connect(ends: &mut Conversation<Rdma>) {
     if ends.near.has_failed() {
         ends.near.reconnect();

@@ -1,4 +1,4 @@
-//! Flows that meet no loss: flows that take the same course are computed once. Equals [`Serial::run_flow`].
+//! Flows that meet no loss: one computation serves all flows that take one course. Equals [`Serial::run_flow`].
 
 use super::trial::Trial;
 use super::{Serial, SerialNetwork, SerialProtocol, draw_once, draws};
@@ -11,22 +11,25 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 use std::sync::OnceLock;
 
-/// How often the hosts of a rehearsal take twice as long to wake up, at the most, the first one included.
+/// The most rehearsals of a flow, the first included. From one rehearsal to the next the hosts take twice as long to wake up.
 const WAKE_UPS_TRIED: u32 = 4;
-/// Flows that bring ends to a phase, at the most: acknowledgements are asked for once in fewer packets.
+/// The most flows that bring the ends to a phase. A requester asks for an acknowledgement more often than once in that many
+/// packets.
 const FLOWS_BEFORE_MAX: u32 = 1 << 12;
 
-/// The flows of an experiment that meet no loss, as far as they are computed and not run.
+/// The flows of an experiment that meet no loss and are computed instead of run.
 #[derive(Debug)]
 pub(super) struct CleanFlows {
     course: Option<CleanCourse>,
-    /// A flow of each phase ([`SerialProtocol::phase`]), once one was looked for: `None` if it has no result to repeat.
+    /// The result of a flow of each phase ([`SerialProtocol::phase`]), once computed; `None` inside if flows of that phase have
+    /// no repeatable result.
     by_phase: Vec<OnceLock<Option<CleanFlow>>>,
-    /// Frames that a flow of any phase puts on the link forward, and the octets of the largest, once one was computed.
+    /// The number of frames that a flow of any phase puts on the link forward, and the octets of the largest, once a flow was
+    /// computed.
     crossing: OnceLock<(u64, u32)>,
 }
 
-/// A flow on hosts that add nothing to its packets: each flow of its phase that meets no loss takes exactly as long.
+/// A flow between hosts that add nothing to its packets. Each flow of its phase that meets no loss takes exactly as long.
 #[derive(Clone, Copy, Debug)]
 struct CleanFlow {
     trial: Trial,
@@ -35,13 +38,14 @@ struct CleanFlow {
 }
 
 impl CleanFlows {
-    /// Every flow is run.
+    /// Returns no flows to skip, so that every flow is run.
     pub(super) const fn none() -> Self {
         Self { course: None, by_phase: Vec::new(), crossing: OnceLock::new() }
     }
 
-    /// The next flow, with the frames that it puts on the link forward, if it is certain to meet no loss and its result is known:
-    /// then it has happened. `None`, and nothing has happened, if it must be run.
+    /// Lets the next flow happen without its packets, if the flow is certain to meet no loss and its result is known. Returns its
+    /// result and the number of frames that the flow puts on the link forward. Returns `None` and changes nothing if the flow
+    /// must be run.
     #[inline]
     pub(super) fn take<T: SerialProtocol>(
         &self,
@@ -63,7 +67,8 @@ impl CleanFlows {
         })
     }
 
-    /// The flow that the next one repeats if it meets no loss. One that was not computed yet is, unless the next is sure to be run.
+    /// Returns the flow that the next flow repeats if the next flow meets no loss. Computes a result that is not known yet,
+    /// unless the next flow is certain to be run.
     #[inline]
     fn flow<T: SerialProtocol>(
         &self,
@@ -90,23 +95,23 @@ impl CleanFlows {
     }
 }
 
-/// The course of a flow on hosts that draw what they take: the next one that meets no loss takes the same, with draws of its
-/// own.
+/// The course of a flow between hosts that draw their latencies. The next flow that meets no loss takes this course, with draws
+/// of its own.
 #[derive(Clone, Debug)]
 struct CleanCourse {
     course: Course,
-    /// A flow that takes longer is not certain to take this course.
+    /// The completion time from which on a flow is not certain to take this course.
     limit: Duration,
-    /// Frames that it puts on an unprotected link, forward, and the octets of the largest.
+    /// The number of frames that the flow puts on an unprotected link, forward, and the octets of the largest.
     frames: u64,
     octets: u32,
-    /// Whether the link is one that every flow crosses like the one before.
+    /// Whether every flow crosses the link like the flow before it.
     crosses_alike: bool,
 }
 
 impl CleanCourse {
-    /// A flow that takes this course at once, and lets the time pass that it takes. Gives the frames that it put on the link
-    /// forward, too. `None`, and nothing has happened, if it is not certain to take this course.
+    /// Lets a flow take this course at once, and lets the time of the flow pass. Returns its result and the number of frames that
+    /// the flow put on the link forward. Returns `None` and changes nothing if the flow is not certain to take this course.
     #[inline]
     fn take<T: SerialProtocol>(
         &self,
@@ -124,7 +129,7 @@ impl CleanCourse {
         Some((Trial::clean(taken.counted), frames))
     }
 
-    /// Every flow crosses the link like the one before.
+    /// Computes the times of a flow on a link that every flow crosses like the flow before it.
     fn skip<T: SerialProtocol>(
         &self,
         network: &mut SerialNetwork<T>,
@@ -136,7 +141,7 @@ impl CleanCourse {
         is_certain.then_some(taken)
     }
 
-    /// The link says when each frame leaves it.
+    /// Computes the times of a flow on an idle link, which tells when each frame leaves the link.
     fn carry<T: SerialProtocol>(
         &self,
         network: &mut SerialNetwork<T>,
@@ -158,7 +163,8 @@ impl<T> Serial<'_, T> {
 }
 
 impl<T: SerialProtocol> Serial<'_, T> {
-    /// What is known of flows that meet no loss; `crosses_alike` says whether every flow crosses the link like the one before.
+    /// Returns the flows that meet no loss, as far as they are computed. `crosses_alike` tells whether every flow crosses the
+    /// link like the flow before it.
     pub(super) fn clean_flows(&self, crosses_alike: bool) -> CleanFlows {
         if !self.skips() {
             return CleanFlows::none();
@@ -168,11 +174,11 @@ impl<T: SerialProtocol> Serial<'_, T> {
         CleanFlows { course: self.rehearsed(crosses_alike), by_phase, crossing: OnceLock::new() }
     }
 
-    /// A flow of this phase without a loss, if each such flow repeats it.
+    /// Returns the result of a flow of this phase that meets no loss, if each such flow repeats that result.
     fn repeatable_flow(&self, phase: usize, stop: &Stop) -> Option<CleanFlow> {
         let (config, bytes) = (self.setup.config, self.flow.size_bytes);
         let mut ends = self.protocol.conversation(bytes);
-        // Flows of one size have brought the ends to this phase, so they do it again.
+        // Flows of one size have brought the ends to this phase, so more flows of that size do it again.
         let mut before = 0..FLOWS_BEFORE_MAX;
         while T::phase(&ends, bytes) != Some(phase) {
             before.next()?;
@@ -190,14 +196,14 @@ impl<T: SerialProtocol> Serial<'_, T> {
         repeats.then_some(CleanFlow { trial, frames: traffic.frames, octets: traffic.largest_octets })
     }
 
-    /// The course of a flow that meets no loss, if it has one.
+    /// Returns the course of a flow that meets no loss, if the flow has a course.
     fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
         if self.once.is_some() {
             return None;
         }
         let bytes = self.flow.size_bytes;
         let limit = self.protocol.timing_invariant_for(bytes)?.min(self.reception.sustained_after());
-        // Long enough for all that is sent in a turn, and no longer than must be: timers run.
+        // The wake-up must be long enough for all packets that are sent in a turn, and no longer than needed, because timers run.
         let least = self.reception.least_wake_up();
         let (course, network) =
             (0..WAKE_UPS_TRIED).find_map(|doublings| self.rehearsed_in(least * (1 << doublings)))?;
@@ -206,7 +212,8 @@ impl<T: SerialProtocol> Serial<'_, T> {
         Some(CleanCourse { course, limit, frames, octets, crosses_alike })
     }
 
-    /// The course of a flow between hosts that always wake up in `wake_up`, if it has one, and the network in which it was found.
+    /// Returns the course of a flow between hosts that always wake up in `wake_up`, if there is one, and the network in which the
+    /// course was found.
     fn rehearsed_in(&self, wake_up: Duration) -> Option<(Course, SerialNetwork<T>)> {
         let (bytes, plan) = (self.flow.size_bytes, &self.setup.plan);
         let link = AnyLink::bare(plan, &Streams::new(self.setup.config.seed));

@@ -1,4 +1,4 @@
-//! The doors of `clean.rs` where the fast half is not compiled: every flow runs.
+//! The entrances of `clean.rs` where the fast half is not compiled: every flow is run.
 
 use super::trial::Trial;
 use super::{Serial, SerialNetwork};
@@ -6,7 +6,7 @@ use crate::Stop;
 use crate::world::Protocol;
 use lossylink_core::rng::Streams;
 
-/// Flows that need not be run: none.
+/// Flows that are computed instead of run: none in this half.
 #[derive(Debug)]
 pub(super) struct CleanFlows;
 

@@ -1,5 +1,4 @@
-//! Flows one after another over the same link, as on a testbed: what the completion-time
-//! experiments of all protocols share.
+//! Flows one after another over one link, as on a testbed: the common part of the completion-time experiments of all protocols.
 
 #[cfg_attr(not(feature = "fast"), path = "every_trial.rs")]
 mod clean;
@@ -32,30 +31,30 @@ use lossylink_core::units::Bytes;
 use results::Piece;
 use trial::Trial;
 
-/// Timers fall anywhere on a wheel of so many ticks.
+/// The number of ticks of the wheel on which timers fall anywhere.
 const WHEEL_TICKS: u64 = 4096;
 
 /// A protocol whose flows can be run one after another.
 pub(super) trait SerialProtocol: Protocol + Clone + Sync {
-    /// What a capture has to know about the packets.
+    /// The knowledge that a capture needs of the packets.
     type Carries: Carries<Addressed<Self::Packet>> + 'static;
 
-    /// The protocol for flows of `flow_bytes`.
+    /// Returns the knowledge that a capture of flows of `flow_bytes` needs.
     fn carries(&self, flow_bytes: u64) -> Self::Carries;
 
-    /// Payload of a full packet, and its octets on the wire.
+    /// Returns the payload of a full packet, and the octets of that packet on the wire.
     fn full_packet(&self) -> (u32, u32);
 
-    /// The two ends before the first flow.
+    /// Returns the two ends before the first flow.
     fn conversation(&self, flow_bytes: u64) -> Conversation<Self>;
 
-    /// Whether a flow is a connection of its own, which packets of an earlier one do not reach.
+    /// Whether each flow has a connection of its own, so that packets of an earlier flow do not reach the flow.
     const CONNECTS: bool;
 
-    /// Starts a flow on hosts whose timers tick at these phases.
+    /// Starts a flow between hosts whose timers tick at these phases.
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, phases: (Duration, Duration));
 
-    /// Starts a flow on ends that served another one before, or would have, and know this round trip.
+    /// Starts a flow between ends that know the round trip of an earlier flow, as ends do that served one before.
     fn resume(
         now: Instant,
         ends: &mut Conversation<Self>,
@@ -66,73 +65,73 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
         Self::start(now, ends, flow_bytes, phases);
     }
 
-    /// How many phases flows of `flow_bytes` have.
+    /// Returns the number of phases that flows of `flow_bytes` have.
     #[cfg(feature = "fast")]
     fn phases(&self, _flow_bytes: u64) -> usize {
         1
     }
 
-    /// The phase of the next flow, a number below [`phases`](Self::phases): flows of one phase that meet no loss take the same, if the
-    /// hosts add nothing. `None` if earlier flows have left more than a phase to the next.
+    /// Returns the phase of the next flow, a number below [`phases`](Self::phases). Flows of one phase that meet no loss take
+    /// equally long, if the hosts add nothing. Returns `None` if earlier flows have left more than a phase to the next flow.
     #[cfg(feature = "fast")]
     fn phase(_ends: &Conversation<Self>, _flow_bytes: u64) -> Option<usize> {
         Some(0)
     }
 
-    /// Leaves the ends as a flow of `flow_bytes` does that meets no loss, without its packets. Ends that begin anew with each flow
-    /// stay as they are.
+    /// Leaves the ends as a flow of `flow_bytes` does that meets no loss, without the packets of that flow. Ends that begin anew
+    /// with each flow stay as they are.
     #[cfg(feature = "fast")]
     fn pass(_ends: &mut Conversation<Self>, _flow_bytes: u64) {}
 
-    /// The mean round trip that the ends have measured, if they do so.
+    /// Returns the mean round trip that the ends have measured, or zero if the ends measure none.
     fn round_trip(_ends: &Conversation<Self>) -> Duration {
         Duration::ZERO
     }
 
-    /// Ends a flow that nobody waits for any more; one that gives up by itself needs no help.
+    /// Ends a flow that nobody waits for any more. A flow that gives up by itself needs no call.
     fn abandon(_ends: &mut Conversation<Self>) {}
 
-    /// Payload of the flow in progress that has not been sent for a first time, as far as that is known.
+    /// Returns the payload of the flow in progress that has not been sent for a first time, as far as that is known.
     fn unsent_bytes(_ends: &Conversation<Self>) -> u64 {
         0
     }
 
-    /// Whether the flow in progress has come to an end, good or bad.
+    /// Whether the flow in progress has ended, completed or failed.
     fn has_ended(ends: &Conversation<Self>) -> bool;
 
-    /// What the flow took, once it has ended; `None` if it failed.
+    /// Returns the completion time of a flow that has ended; `None` if the flow failed.
     fn completion(ends: &mut Conversation<Self>) -> Option<Duration>;
 
-    /// Counters of the flow, or of all flows so far.
+    /// Returns the counters of the flow, or of all flows so far.
     fn counters(ends: &Conversation<Self>) -> Counters;
 
-    /// How the hosts receive what belongs to a flow.
+    /// Returns how the hosts receive the packets of a flow.
     fn reception(host: &HostProfile) -> Reception;
 
-    /// How long a flow of `flow_bytes` that loses nothing may take so that its ends do the same, whenever they are handed
-    /// what was sent; `None` if that matters.
+    /// Returns the longest time of a loss-free flow of `flow_bytes` in which the behaviour of its ends does not depend on when
+    /// packets are handed to them; `None` if the behaviour always depends on that.
     #[cfg(feature = "fast")]
     fn timing_invariant_for(&self, _flow_bytes: u64) -> Option<Duration> {
         None
     }
 
-    /// What the hosts add to a whole flow, if they do not add all of it to packets.
+    /// Returns the latency that the hosts add to a whole flow, if the hosts do not add all latency to packets.
     fn once(_host: &HostProfile) -> Option<MessageLatency> {
         None
     }
 }
 
-/// What all blocks share.
+/// The set-up that all blocks share.
 pub(super) struct Serial<'a, T> {
     setup: Setup<'a>,
     host: &'a HostProfile,
     flow: FlowConfig,
-    /// What the hosts add to a whole flow.
+    /// The latency that the hosts add to a whole flow.
     once: Option<MessageLatency>,
     reception: Reception,
     protocol: T,
     path: Path,
-    /// How long a flow is waited for. One that has not ended by then is reported as unfinished.
+    /// The longest time for which a flow is waited for. A flow that has not ended by then is reported as unfinished.
     patience: Duration,
     /// Whether a flow that meets no loss always takes the same time.
     is_repeatable: bool,
@@ -142,7 +141,7 @@ pub(super) struct Serial<'a, T> {
 type SerialNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
 
 impl<'a, T: SerialProtocol> Serial<'a, T> {
-    /// Flows of `protocol` between hosts that are `one_way_ns` apart.
+    /// Returns the set-up for flows of `protocol` between hosts that are `one_way_ns` apart.
     pub(super) fn new(setup: Setup<'a>, protocol: T, one_way_ns: f64) -> Result<Self, ConfigError> {
         let config: &Config = setup.config;
         let host = config.require(&config.host, "host")?;
@@ -166,7 +165,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(serial)
     }
 
-    /// Runs all trials, or as many as are enough, and completes the row that `describe` begins and `detail` ends.
+    /// Runs all trials, or the trials that are enough, and completes the row that `describe` begins and `detail` ends.
     pub(super) fn run(
         &self,
         control: &Control,
@@ -190,7 +189,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             if interrupted || control.is_enough(&outcome) {
                 break;
             }
-            // A piece whose last block is not whole runs anew: the longer run has a whole one in its place.
+            // A piece whose last block is not whole runs anew: the longer run has a whole block in its place.
             pieces.retain(Piece::is_whole);
         }
         Ok(outcome)
@@ -211,8 +210,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(Outcome { part, interrupted, ..Outcome::default() })
     }
 
-    /// Runs these blocks. Returns the finished ones' results in order, and whether some are missing because the caller
-    /// lost patience. What the trials gave is in the store.
+    /// Runs these blocks. Returns the results of the finished blocks in order, and whether blocks are missing because the run was
+    /// cancelled. The results of the trials are in the store.
     fn run_blocks(
         &self,
         workers: &Workers,
@@ -262,13 +261,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(Outcome { row: row.finish(), columns, states, ..Outcome::default() })
     }
 
-    /// Runs a block and adds what it gives to a piece.
+    /// Runs a block and adds its results to a piece.
     fn run_block(&self, block: &Block, piece: &mut Piece<Packing>, stop: &Stop) -> Result<(), ConfigError> {
         let capture = self.capture(block)?;
         let mut network = self.network(block, capture.tap())?.stopping(stop);
         for index in 0..block.trials {
             let streams = block.streams.trial(index);
-            // A flow that is computed once would be recorded once: under a capture every flow runs.
+            // A flow that is computed once would be recorded once, so under a capture every flow is run.
             if !capture.is_on()
                 && let Some((trial, frames)) = self.clean.take(self, &mut network, &streams, stop)
             {
@@ -284,7 +283,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             network.set_draws(near, far);
             let ran = self.run_flow(&mut network, &mut hosts);
             if network.is_stopped() {
-                break; // This flow is not over; those before it are kept.
+                break; // This flow is not over; the flows before it are kept.
             }
             piece.add(ran.with(once));
             piece.totals.frames_simulated += network.link.traffic().frames - before;
@@ -296,7 +295,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         capture.finish()
     }
 
-    /// The capture is of the first block, and so is the state: each block has a clock of its own.
+    /// Opens the capture of the first block, or no capture: each block has a clock of its own, so only the first is captured.
     fn capture(&self, block: &Block) -> Result<Capture<T::Carries>, ConfigError> {
         if block.index > 0 {
             return Ok(Capture::none());
@@ -344,7 +343,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             network.act(0, |_, ends| T::abandon(ends));
         }
         network.fall_silent();
-        // What comes after the end belongs to the flow, too.
+        // Events after the end of the flow belong to the flow, too.
         let counted = T::counters(network.conversation(0)).since(&before);
         let mut took = None;
         network.act(0, |_, ends| took = T::completion(ends));
@@ -358,22 +357,21 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     }
 }
 
-/// What the hosts add to a whole flow of `bytes`.
+/// Draws the latency that the hosts add to a whole flow of `bytes`.
 pub(super) fn draw_once(latency: Option<&MessageLatency>, hosts: &mut Stream, bytes: u64) -> Duration {
     let quantile = uniform(hosts);
     latency.map_or(Duration::ZERO, |latency| latency.at(quantile, bytes))
 }
 
-/// What the near and the far host draw from in a flow.
+/// Returns the random streams from which the near and the far host draw in a flow.
 fn draws(streams: &Streams) -> (Stream, Stream) {
     const NEAR: StreamName = StreamName::new("hosts/near");
     const FAR: StreamName = StreamName::new("hosts/far");
     (streams.named(NEAR), streams.named(FAR))
 }
 
-/// Where the timer wheels of the two hosts stand, relative to the start of the flow, so that its
-/// course does not depend on when it starts: the first tick after the start, and as whole ticks
-/// the jiffies counted by then.
+/// Draws the places of the timer wheels of the two hosts relative to the start of the flow, so that the course of the flow does
+/// not depend on when the flow starts. A place is the first tick after the start, and the jiffies counted by then as whole ticks.
 pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
     let tick = host.tick().as_ps();
     let mut phase = || {
@@ -385,8 +383,8 @@ pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Strea
     (phase(), phase())
 }
 
-/// The next whole millisecond: hosts stamp packets in microseconds and milliseconds, so a flow that
-/// starts between two stamps sees other round-trip times than one that starts on one.
+/// Returns the next whole millisecond. Hosts stamp packets in microseconds and milliseconds, so a flow that starts between two
+/// stamps measures other round-trip times than a flow that starts on a stamp.
 fn next_stamp(now: Instant) -> Instant {
     Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
 }

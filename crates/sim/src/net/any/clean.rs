@@ -1,4 +1,4 @@
-//! Frames that are certain to cross a link as frames before did are carried by arithmetic.
+//! Frames that are certain to cross a link like frames before them are carried by arithmetic.
 
 use super::{AnyLink, Line};
 use crate::net::{IdleLink, Payload};
@@ -14,8 +14,8 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
-    /// Carries `frames` data frames of `octets` by one sum, if each is certain to cross as frames before did. Otherwise returns
-    /// false, and nothing has happened.
+    /// Carries `frames` data frames of `octets` by one sum, if each frame is certain to cross like frames before it. Otherwise
+    /// returns false and changes nothing.
     pub fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
         match &mut self.line {
             Line::Plain(link) => link.skip_clean(frames, octets),
@@ -34,8 +34,8 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
-    /// Carries at once the frames that `idle` has carried since it was this link. Returns false, and nothing has happened, unless
-    /// each frame is certain to arrive and the link is idle again by `end`.
+    /// Carries at once the frames that `idle` has carried since `idle` was taken from this link. Returns false and changes
+    /// nothing, unless each frame is certain to arrive and the link is idle again by `end`.
     pub fn carry_in_closed_form(&mut self, idle: IdleLink, end: Instant) -> bool {
         match &mut self.line {
             Line::FastLinkGuardian(link) => link.carry_in_closed_form(idle, end),

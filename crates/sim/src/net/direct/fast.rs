@@ -1,4 +1,4 @@
-//! Trains on a link that decides on each frame at once, and frames that are certain to cross it.
+//! Trains of frames on a link that decides on each frame at once, and frames that are certain to cross that link.
 
 use super::{DirectLink, Line, Scheme};
 use crate::kernel::Train;
@@ -7,8 +7,8 @@ use crate::net::{Ecn, Frame, Passage, Payload};
 use lossylink_core::time::{Duration, Instant};
 
 impl<P: Payload> Line<P> {
-    /// Puts frames of a train on the wire, which is free, as far as each finds it free and their fate is one. Nobody may
-    /// look at the wire.
+    /// Puts the first frames of a train on the free wire, as long as each frame finds the wire free and all of them have one
+    /// fate. Nobody may look at the wire.
     #[inline]
     fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
         let serialisation = self.rate.serialisation(frame.octets);
@@ -18,7 +18,8 @@ impl<P: Payload> Line<P> {
         self.pass(starts, frame.octets, serialisation, clear > 0)
     }
 
-    /// Frames of `octets` begin to leave as `starts` says; `is_clear` if all of them are certain to arrive.
+    /// Carries frames of `octets` that begin to leave at the times in `starts`. `is_clear` tells whether all of them are certain
+    /// to arrive.
     #[inline(always)]
     fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
         self.busy_until = starts.last() + serialisation;
@@ -32,11 +33,12 @@ impl<P: Payload> Line<P> {
 }
 
 impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
-    /// Frames of a train wait for the line, which is busy, and leave it by `until`: as many as their fate is one.
+    /// Puts the first frames of a train behind the frame that occupies the line, as long as they leave by `until` and have one
+    /// fate.
     #[inline]
     fn carry_behind(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
         let (octets, serialisation) = (frame.octets, self.line.rate.serialisation(frame.octets));
-        // Whether one that can be marked is, those tell that come until it leaves.
+        // Frames that come before a markable frame leaves decide whether that frame is marked.
         if frame.ecn == Ecn::Capable || self.line.busy_until > until {
             return Passage::NONE;
         }
@@ -49,17 +51,17 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
             return Passage::LOST;
         }
         let passage = self.line.pass(starts.up_to(entered), octets, serialisation, clear > 0);
-        // One more was dropped if not all had room.
+        // If not all frames had room, one more frame was dropped.
         Passage { taken: starts.count.min(entered + 1), ..passage }
     }
 
-    /// Whether `frames` data frames of `octets` are certain to arrive, and leave nothing behind.
+    /// Whether `frames` data frames of `octets` are certain to arrive and leave the scheme of the link as it was.
     pub(in crate::net) fn is_clear_for(&self, frames: u64, octets: u32) -> bool {
         S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames
     }
 
-    /// Lets `frames` data frames of `octets` pass without looking at each, if each is certain to arrive and leaves nothing behind;
-    /// false, and nothing has happened, if not.
+    /// Lets `frames` data frames of `octets` pass without a look at each, if each is certain to arrive and leaves the scheme of
+    /// the link as it was. Otherwise returns false and changes nothing.
     pub(in crate::net) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
         let is_clear = self.is_clear_for(frames, octets);
         if is_clear {
@@ -77,7 +79,7 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
         }
     }
 
-    /// The first frames of a train cross the link, as far as their fate is one and they leave the queue by `until`.
+    /// Carries the first frames of a train across the link, as long as they have one fate and leave the queue by `until`.
     #[inline]
     pub(super) fn take_forward(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
         if !(S::SKIPS_CLEAN && self.queue.is_empty()) {

@@ -1,15 +1,16 @@
-//! Where the requester stands in the sequence of packets it sends, and the way back.
+//! The place of the requester in the sequence of packets that it sends, and the way back to an
+//! earlier place.
 
-/// The next packet to leave: its position and the operation it belongs to.
+/// The next packet to leave: its position, and the operation that the packet belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    /// Next position to send.
+    /// The next position to send.
     pub position: u64,
-    /// Place of its operation among those in progress.
+    /// The place of the operation of `position` among the operations in progress.
     pub operation: usize,
-    /// One past the highest position ever sent.
+    /// One past the highest position that was ever sent.
     pub sent_end: u64,
-    /// The gap that was last gone back to, to act once on each.
+    /// The gap to which the requester last went back. The requester acts once on each gap.
     repaired: Option<u64>,
 }
 
@@ -18,7 +19,8 @@ impl Cursor {
         Self { position: start, operation: 0, sent_end: start, repaired: None }
     }
 
-    /// Packets up to `end` left, which may have ended an operation; how many went again.
+    /// Notes that packets up to `end` left, and whether they ended an operation. Returns how many
+    /// packets were sent again.
     #[inline]
     pub(super) fn advance(&mut self, end: u64, is_operation_done: bool) -> u64 {
         let again = self.sent_end.min(end).saturating_sub(self.position);
@@ -28,19 +30,21 @@ impl Cursor {
         again
     }
 
-    /// Packets up to `end` left for the first time, and no operation is in progress.
+    /// Notes that packets up to `end` left for the first time, and that no operation is in
+    /// progress.
     #[cfg(feature = "fast")]
     pub(super) fn pass(&mut self, end: u64) {
         (self.position, self.operation, self.sent_end) = (end, 0, end);
     }
 
-    /// The first operation in progress is done.
+    /// Notes that the first operation in progress is done.
     #[inline]
     pub(super) const fn forget_operation(&mut self) {
         self.operation = self.operation.saturating_sub(1);
     }
 
-    /// Everything before `acknowledged`, which is in the first operation, needs no more sending.
+    /// Skips every packet before `acknowledged`, a position of the first operation: those packets
+    /// need not be sent again.
     #[inline]
     pub(super) fn skip_to(&mut self, acknowledged: u64) {
         if self.position < acknowledged {
@@ -53,12 +57,13 @@ impl Cursor {
         (self.position, self.operation) = (acknowledged, 0);
     }
 
-    /// Whether the gap at `position` is news; it is not a second time (RDMA-11, RDMA-16).
+    /// Whether the gap at `position` is new: the gap that was reported last is not (RDMA-11,
+    /// RDMA-16).
     pub(super) fn is_new_gap(&mut self, position: u64) -> bool {
         self.repaired.replace(position) != Some(position)
     }
 
-    /// A timeout has passed: nothing that was under way can be taken for news any more.
+    /// Forgets the last gap after a timeout, so that the next report of that gap counts as new.
     pub(super) const fn forget_gap(&mut self) {
         self.repaired = None;
     }

@@ -1,5 +1,5 @@
-//! Packets in the middle of a message, which differ in their numbers alone: the same as packet by packet, without what
-//! only matters when something else happens between them.
+//! Packets in the middle of a message, which differ in their numbers alone, in one call. The result equals that of one call a
+//! packet; the checks that matter only when something else happens between the packets are left out.
 
 use super::operation::Posted;
 use super::packet::Packet;
@@ -8,16 +8,16 @@ use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
 
 impl Config {
-    /// How many values [`Requester::phase`] has.
+    /// Returns how many values [`Requester::phase`] has.
     pub fn phases(&self, bytes: u64) -> usize {
         Posted::packets(bytes, self.mtu).min(1 + self.ack_interval()) as usize
     }
 }
 
 impl Requester {
-    /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: as
-    /// the interface takes them, `spacing` apart, up to `horizon`, or all at once. Returns when they leave, `packet`
-    /// included. (RDMA-5, RDMA-19)
+    /// Sends the packets behind `packet`, which was polled at `now`, as long as they differ from `packet` in their number alone.
+    /// Packets leave `spacing` apart up to `horizon`, as the interface takes them, or all at once. Returns the times at which
+    /// they leave, `packet` included. (RDMA-5, RDMA-19)
     pub fn repeat(&mut self, packet: &Packet, now: Instant, spacing: Duration, horizon: Instant) -> Train {
         let alone = Train::of_one(now);
         let Packet::Request(request) = packet else { return alone };
@@ -30,7 +30,7 @@ impl Requester {
         let before_question = interval - 1 - start % interval;
         let most = before_end.saturating_sub(start).min(before_question) as u32;
         let train = Train { spacing, count: 1 + most, ..alone };
-        // A packet that waits for the line leaves by a timer, and goes behind the other timer.
+        // A packet that waits for the line leaves by a timer, and the ACK timer goes first.
         let until = horizon.min(self.timer.poll_timeout().just_before());
         let train = if spacing == Duration::ZERO { train } else { train.up_to(train.come_by(until).max(1)) };
         let more = train.count - 1;
@@ -41,8 +41,8 @@ impl Requester {
         train
     }
 
-    /// Which packet of a WRITE of `bytes`, posted next, is the first to ask for an acknowledgement while others follow, counted from 1; 0 if
-    /// only its last asks. (RDMA-5)
+    /// Returns the first packet of the next WRITE of `bytes` that asks for an acknowledgement while other packets follow, counted
+    /// from 1. Returns 0 if only the last packet asks. (RDMA-5)
     pub fn phase(&self, bytes: u64) -> usize {
         let start = if self.has_failed() { psn::start(self.config.first_psn) } else { self.posted_end };
         let (packets, interval) = (Posted::packets(bytes, self.config.mtu), self.config.ack_interval());
@@ -50,8 +50,8 @@ impl Requester {
         if first < packets { first as usize } else { 0 }
     }
 
-    /// A WRITE of `bytes` went through without a loss while no other operation was in progress: the connection stands behind it.
-    /// (RDMA-4, RDMA-5)
+    /// Leaves the connection as a WRITE of `bytes` does that loses no packet while no other operation is in progress. (RDMA-4,
+    /// RDMA-5)
     pub fn pass_write(&mut self, bytes: u64) {
         debug_assert!(self.operations.is_empty() && !self.has_failed(), "the connection is idle and stands");
         let end = self.posted_end + Posted::packets(bytes, self.config.mtu);
@@ -64,13 +64,13 @@ impl Requester {
 }
 
 impl Responder {
-    /// A WRITE of `bytes` came without a loss while nothing else was under way: the next request comes behind it.
+    /// Leaves the responder as a WRITE of `bytes` does that loses no packet while nothing else is under way.
     pub fn pass_write(&mut self, bytes: u64) {
         self.expected += Posted::packets(bytes, self.config.mtu);
         self.acknowledgeable = self.expected;
     }
 
-    /// Takes packets in the middle of a message, `packet` first, that come in their turn; returns how many.
+    /// Takes packets in the middle of a message, `packet` first, that come in their turn. Returns how many packets were taken.
     pub fn take_train(&mut self, train: Train, packet: &Packet) -> u32 {
         let Packet::Request(request) = packet else { return 0 };
         let is_next = train.step == 1 && request.psn.near(self.expected) == self.expected;
@@ -94,7 +94,7 @@ mod tests {
 
     type Sent = Vec<(Instant, Packet)>;
 
-    /// A requester behind its line.
+    /// A requester behind a line.
     struct Sender {
         requester: Requester,
         line: Option<LineRate>,
@@ -112,7 +112,7 @@ mod tests {
             }
         }
 
-        /// Sends what may leave, and says when the line is free for more.
+        /// Sends the packets that may leave, and returns when the line is free for the next packet.
         fn send_now(
             &mut self,
             now: &mut Instant,
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// The canary of the property: a message of a hundred packets leaves and arrives as three.
+    /// The canary of the property: a message of a hundred packets leaves and arrives in three parts.
     #[test]
     fn the_middle_of_a_message_is_a_train() {
         let config = Config::default();

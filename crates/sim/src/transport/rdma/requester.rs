@@ -1,4 +1,4 @@
-//! The requesting end: posts operations, sends their packets, repairs what is lost.
+//! The requesting end: posts operations, sends their packets, and repairs losses.
 
 use super::config::{Config, Recovery};
 use super::cursor::Cursor;
@@ -26,24 +26,24 @@ use lossylink_core::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Requester {
     pub(super) config: Config,
-    /// Operations in progress, the oldest first; it contains `acknowledged`.
+    /// The operations in progress, the oldest first. `acknowledged` is a position of the oldest.
     pub(super) operations: Ring<Posted>,
     completions: Ring<Completion>,
-    /// Operations posted since the start.
+    /// The number of operations posted since the start.
     posted: u64,
     reads_posted: u64,
     reads_completed: u64,
-    /// The position that the next operation starts at.
+    /// The position at which the next operation starts.
     pub(super) posted_end: u64,
     pub(super) cursor: Cursor,
-    /// Oldest position that still counts as open.
+    /// The oldest position that is still open.
     pub(super) acknowledged: u64,
-    /// The responder is known to have executed every request before.
+    /// The position before which the responder is known to have executed every request.
     pub(super) confirmed: u64,
-    /// Every READ response before it has arrived (go-back-N).
+    /// The position before which every READ response has arrived (go-back-N).
     pub(super) responses_end: u64,
     pub(super) timer: AckTimer,
-    /// Retries since the last progress.
+    /// The number of retries since the last progress.
     retries: u32,
     has_failed: bool,
     pub(super) selective: Option<Selective>,
@@ -53,7 +53,7 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// The requester of a fresh connection.
+    /// Returns the requester of a fresh connection.
     pub fn new(config: &Config) -> Self {
         let start = psn::start(config.first_psn);
         let selective = match config.recovery {
@@ -82,7 +82,7 @@ impl Requester {
         }
     }
 
-    /// Opens a new connection after a failure, keeping the memory of this one.
+    /// Opens a new connection after a failure, and keeps the memory of this one.
     pub fn reconnect(&mut self) {
         let config = self.config;
         let mut operations = std::mem::take(&mut self.operations);
@@ -98,7 +98,8 @@ impl Requester {
         *self = Self { config, operations, completions, selective, ..fresh };
     }
 
-    /// Posts an operation and returns its index. After a failure it ends at once, flushed.
+    /// Posts an operation and returns its index. After a failure the operation ends at once,
+    /// flushed.
     pub fn post(&mut self, now: Instant, operation: Operation) -> u64 {
         let first = self.posted_end;
         let end = first + Posted::packets(operation.bytes(), self.config.mtu);
@@ -115,7 +116,7 @@ impl Requester {
         index
     }
 
-    /// Takes a packet from the responder; `is_marked` says whether it met congestion.
+    /// Takes a packet from the responder. `is_marked` tells whether the packet met congestion.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, is_marked: bool) {
         self.notification.note(now, is_marked);
         match *packet {
@@ -137,18 +138,18 @@ impl Requester {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due, or a packet that was held back may
-    /// leave; [`Instant::NEVER`] without either.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due or a packet that was held back
+    /// may leave; [`Instant::NEVER`] without either.
     pub fn poll_timeout(&self) -> Instant {
         self.timer.poll_timeout().min(self.pacer.poll_timeout())
     }
 
-    /// The next operation that ended.
+    /// Returns the next operation that ended.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         self.completions.pop()
     }
 
-    /// Operations posted and not yet ended.
+    /// Returns the number of operations that were posted and have not ended.
     pub const fn outstanding(&self) -> usize {
         self.operations.len()
     }
@@ -163,12 +164,12 @@ impl Requester {
         self.has_failed || self.config.retries_last(self.retries) <= span
     }
 
-    /// The rate limiter, if DCQCN is on.
+    /// Returns the rate limiter, if DCQCN is on.
     pub const fn limiter(&mut self) -> Option<&mut RateLimiter> {
         self.pacer.limiter.as_mut()
     }
 
-    /// What was counted so far.
+    /// Returns the counters of this requester.
     pub const fn statistics(&self) -> &RequesterStatistics {
         &self.statistics
     }
@@ -201,8 +202,9 @@ impl Requester {
         }
     }
 
-    /// How far the first operation in progress is known to be done. All before it is, so whatever
-    /// the responder keeps right behind has been executed as well.
+    /// Returns the position before which the first operation in progress is known to be done. All
+    /// operations before that one are done, so the responder has also executed every request that
+    /// it keeps right behind.
     #[inline]
     fn reach(&self, operation: &Posted) -> u64 {
         let known = if operation.is_read() { self.responses_end } else { self.confirmed };
@@ -213,7 +215,7 @@ impl Requester {
         }
     }
 
-    /// The window has moved.
+    /// Resets the retries and the timer after the window has moved.
     fn note_progress(&mut self, now: Instant) {
         self.retries = 0; // RDMA-14
         self.timer.note_progress(now, self.acknowledged);
@@ -223,7 +225,7 @@ impl Requester {
         }
     }
 
-    /// Sends everything that is open again, or gives up (RDMA-14).
+    /// Sends every open packet again, or gives up (RDMA-14).
     pub(super) fn retry(&mut self, now: Instant) {
         self.timer.rewind();
         if self.retries == self.config.retry_count {
@@ -236,7 +238,7 @@ impl Requester {
         }
     }
 
-    /// The retries ran out: the oldest operation fails and the others are flushed (RDMA-14).
+    /// Fails the oldest operation and flushes the others, because the retries ran out (RDMA-14).
     fn fail(&mut self, now: Instant) {
         self.has_failed = true;
         self.finish_first(now, Status::RetryExceeded);

@@ -1,4 +1,4 @@
-//! The responding end: executes requests in order, acknowledges, reports gaps, answers READs.
+//! The responding end: executes requests in order, acknowledges, reports gaps, and answers READs.
 
 use super::config::{Config, Recovery};
 use super::dcqcn::RateLimiter;
@@ -13,7 +13,7 @@ use super::statistics::ResponderStatistics;
 use crate::transport::Departure;
 use lossylink_core::time::Instant;
 
-/// An answer that waits to be sent; a newer one takes its place (coalescing, RDMA-10).
+/// An answer that waits to be sent. A newer answer takes its place (coalescing, RDMA-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Ack,
@@ -29,11 +29,11 @@ pub(super) enum Reply {
 #[derive(Clone, Debug)]
 pub struct Responder {
     pub(super) config: Config,
-    /// The next request to execute.
+    /// The position of the next request to execute.
     pub(super) expected: u64,
-    /// One past the last WRITE or SEND packet executed: what an acknowledgement may name.
+    /// One past the last WRITE or SEND packet executed: the end of the positions that an acknowledgement may name.
     pub(super) acknowledgeable: u64,
-    /// The gap at `expected` was reported (go-back-N).
+    /// Whether the gap at `expected` was reported (go-back-N).
     has_reported: bool,
     pub(super) reply: Option<Reply>,
     pub(super) responses: Responses,
@@ -44,7 +44,7 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// The responder of a fresh connection.
+    /// Returns the responder of a fresh connection.
     pub fn new(config: &Config) -> Self {
         let start = psn::start(config.first_psn);
         let reassembly = match config.recovery {
@@ -65,7 +65,7 @@ impl Responder {
         }
     }
 
-    /// Opens a new connection after a failure, keeping the memory of this one.
+    /// Opens a new connection after a failure, and keeps the memory of this one.
     pub fn reconnect(&mut self) {
         let config = self.config;
         let mut responses = std::mem::take(&mut self.responses);
@@ -77,7 +77,7 @@ impl Responder {
         *self = Self { config, responses, reassembly, ..fresh };
     }
 
-    /// Takes a packet from the requester; `is_marked` says whether it met congestion.
+    /// Takes a packet from the requester. `is_marked` tells whether the packet met congestion.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, is_marked: bool) {
         self.notification.note(now, is_marked);
         match *packet {
@@ -95,14 +95,14 @@ impl Responder {
         }
     }
 
-    /// The next packet for a line that is free, if there is one and it may leave at this instant.
+    /// Returns the next packet for a free line, if a packet may leave at this instant.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         self.poll_at_line(now, true).packet()
     }
 
-    /// The next packet at an interface whose line is free for this end, or is not. READ responses wait for the line;
-    /// acknowledgements and notifications do not (RDMA-19). READ responses go before the acknowledgement of what came after
-    /// them (RDMA-16).
+    /// Returns the next packet at an interface. `is_free` tells whether the line is free for this end. READ responses wait for
+    /// the line; acknowledgements and notifications do not (RDMA-19). READ responses go before the acknowledgement of requests
+    /// that came after the READ (RDMA-16).
     #[inline]
     pub fn poll_at_line(&mut self, now: Instant, is_free: bool) -> Departure<Packet> {
         self.pacer.reset();
@@ -117,22 +117,22 @@ impl Responder {
         Departure::AtOnce(self.form(reply))
     }
 
-    /// When a response that was held back may leave; [`Instant::NEVER`] without one.
+    /// Returns when a response that was held back may leave; [`Instant::NEVER`] without one.
     pub const fn poll_timeout(&self) -> Instant {
         self.pacer.poll_timeout()
     }
 
-    /// Bytes of WRITEs and SENDs executed, in order and once.
+    /// Returns the bytes of WRITEs and SENDs executed, in order and once.
     pub const fn bytes_in_order(&self) -> u64 {
         self.statistics.bytes_in_order
     }
 
-    /// The rate limiter of the responses, if DCQCN is on.
+    /// Returns the rate limiter of the responses, if DCQCN is on.
     pub const fn limiter(&mut self) -> Option<&mut RateLimiter> {
         self.pacer.limiter.as_mut()
     }
 
-    /// What was counted so far.
+    /// Returns the counters of this responder.
     pub const fn statistics(&self) -> &ResponderStatistics {
         &self.statistics
     }
@@ -150,7 +150,7 @@ impl Responder {
         }
     }
 
-    /// The request whose turn it is, and what was kept behind it (RDMA-6).
+    /// Executes the request whose turn it is, and the requests that were kept behind it (RDMA-6).
     #[inline]
     fn take_expected(&mut self, body: Body, ack_request: bool) {
         self.execute(body);
@@ -158,11 +158,12 @@ impl Responder {
         if self.execute_kept() || ack_request {
             self.reply = Some(Reply::Ack);
         } else if self.reply == Some(Reply::Nak) {
-            self.reply = None; // Overtaken: what it asks for is here.
+            self.reply = None; // The packet that the NAK asks for is here.
         }
     }
 
-    /// Takes packets in the middle of a message whose turn it is, each with so many bytes; nobody asks for an answer.
+    /// Takes `count` packets in the middle of a message whose turn it is, each with `payload` bytes. None asks for an
+    /// acknowledgement.
     #[inline]
     #[cfg(feature = "fast")]
     pub(super) fn take_plain(&mut self, count: u32, payload: u16) {
@@ -173,8 +174,8 @@ impl Responder {
         self.has_reported = false;
     }
 
-    /// Executes what selective repeat kept for its turn; true if there was any, which is news for
-    /// the requester (RDMA-21).
+    /// Executes the requests that selective repeat kept and whose turn it is. Returns true if there was any, of which the
+    /// requester then learns (RDMA-21).
     #[inline]
     fn execute_kept(&mut self) -> bool {
         let mut has_executed = false;
@@ -202,7 +203,7 @@ impl Responder {
         }
     }
 
-    /// A READ covers everything up to `end`.
+    /// Expects the request behind a READ that covers every position up to `end`.
     fn expect_after_read(&mut self, end: u64) {
         if let Some(window) = &mut self.reassembly {
             window.discard(self.expected, end);
@@ -210,7 +211,7 @@ impl Responder {
         self.expected = end;
     }
 
-    /// A request executed before: acknowledged or answered again (RDMA-9).
+    /// Acknowledges or answers again a request that was executed before (RDMA-9).
     fn take_duplicate(&mut self, position: u64, body: Body) {
         self.statistics.duplicates += 1;
         match body {
@@ -220,9 +221,9 @@ impl Responder {
         }
     }
 
-    /// A READ is asked for again, perhaps for more than before. Responses that are queued are not queued twice. A requester that
-    /// goes back asks again for all that follows, so the responses from `position` on make room; a requester that repairs
-    /// selectively does not. (RDMA-9)
+    /// Answers a READ that is asked for again, perhaps for more bytes than before. Responses that are queued are not queued
+    /// twice. A requester that goes back asks again for all requests that follow, so the responses from `position` on make room.
+    /// A requester that repairs selectively does not, so all responses stay. (RDMA-9)
     fn read_again(&mut self, position: u64, bytes: u32) {
         let end = position + Posted::packets(u64::from(bytes), self.config.mtu);
         if !self.responses.are_queued(position, end) {
@@ -240,7 +241,7 @@ impl Responder {
         }
     }
 
-    /// A request before its turn (RDMA-7, RDMA-8, RDMA-20).
+    /// Keeps or reports a request that came before its turn (RDMA-7, RDMA-8, RDMA-20).
     fn take_early(&mut self, position: u64, body: Body) {
         self.statistics.out_of_order += 1;
         let Some(window) = &mut self.reassembly else { return self.report_once() };
@@ -270,7 +271,7 @@ impl Responder {
         Departure::Formed(packet)
     }
 
-    /// The packet of a reply, by what is known when it leaves.
+    /// Returns the packet of a reply, with the numbers that hold when the packet leaves.
     #[inline]
     fn form(&mut self, reply: Reply) -> Packet {
         let expected = Psn::of(self.expected);

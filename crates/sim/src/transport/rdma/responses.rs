@@ -6,7 +6,8 @@ use super::packet::{Packet, Place, ReadResponse};
 use super::psn::Psn;
 use crate::kernel::Ring;
 
-/// A READ being answered: responses `next..end`, the last of which is `last_payload` long.
+/// A READ in progress: responses `next..end` are still to be sent, and the last has a payload of
+/// `last_payload` bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Job {
     first: u64,
@@ -15,14 +16,15 @@ struct Job {
     last_payload: u16,
 }
 
-/// READs in the order in which they are answered.
+/// The READs in the order in which they are answered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Responses {
     jobs: Ring<Job>,
 }
 
 impl Responses {
-    /// Queues `bytes` from `first` on, and returns how many packets that takes.
+    /// Queues the responses to a READ of `bytes` from position `first` on. Returns the number of
+    /// responses.
     pub(super) fn push(&mut self, first: u64, bytes: u32, mtu: Mtu) -> u64 {
         let packets = Posted::packets(u64::from(bytes), mtu);
         let last_payload = (u64::from(bytes) - (packets - 1) * mtu.bytes()) as u16;
@@ -30,7 +32,7 @@ impl Responses {
         packets
     }
 
-    /// Whether nothing is left to answer.
+    /// Whether no response is queued.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.jobs.is_empty()
@@ -43,7 +45,7 @@ impl Responses {
             .any(|job| job.next <= first && end <= job.end)
     }
 
-    /// Drops the answers that reach `first` or a number behind it.
+    /// Drops the READs of which a response has the number `first` or a later one.
     pub(super) fn drop_from(&mut self, first: u64) {
         for _ in 0..self.jobs.len() {
             let kept = self.jobs.pop().filter(|job| job.end <= first);
@@ -51,12 +53,12 @@ impl Responses {
         }
     }
 
-    /// Drops everything that is queued.
+    /// Drops all queued responses.
     pub(super) fn clear(&mut self) {
         self.jobs.clear();
     }
 
-    /// The next response packet.
+    /// Returns the next response packet.
     #[inline]
     pub(super) fn pop(&mut self, mtu: Mtu) -> Option<Packet> {
         let job = self.jobs.front_mut()?;

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const FRAME_BYTES: usize = 1500;
-/// How long a case runs.
+/// The time for which a case runs.
 const SPAN: Duration = Duration::from_millis(300);
 /// Blocks that are timed together.
 const BATCH: u32 = 64;
@@ -42,7 +42,8 @@ fn encode(encoder: &mut BlockEncoder<Cauchy>, rows: u8, frames: &[Vec<u8>]) {
     black_box(encoder.body(0));
 }
 
-/// The time of `work` in its fastest batch: whatever else the machine does can only slow one down.
+/// Returns the time of `work` in its fastest batch, because other work of the machine can only slow
+/// a batch down.
 fn seconds(mut work: impl FnMut()) -> f64 {
     work();
     let (start, mut fastest) = (Instant::now(), f64::INFINITY);

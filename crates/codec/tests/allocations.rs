@@ -1,4 +1,4 @@
-//! A guard in its stride costs no allocation, whatever its line protocol: the loop around it runs in real time.
+//! A guard in operation allocates nothing, whatever its line protocol: the loop around it runs in real time.
 
 use lossylink_codec::{FecLine, Gf256};
 use lossylink_core::engine::report::Reading;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// Full frames back to back take 12.3 us at 1 Gb/s.
 const SPACING: Duration = Duration::from_us(13);
-/// Of so many frames on the link one is lost.
+/// One in `LOST_EVERY` frames on the link is lost.
 const LOST_EVERY: u64 = 101;
 
 fn guard(name: &str, protection: &Protection) -> Guard {
@@ -29,7 +29,7 @@ fn guard(name: &str, protection: &Protection) -> Guard {
     Guard::new(config, lines, protection.clone(), 1e-2, Streams::new(1).stream(name))
 }
 
-/// Sends `frames` frames from the near end, and carries whatever the guards have to say.
+/// Sends `frames` frames from the near end, and carries the frames of both guards.
 fn run(ends: &mut [Guard; 2], now: &mut Instant, seen: &mut u64, frames: u32) {
     let frame = [0x5a; 1514];
     for _ in 0..frames {
@@ -70,7 +70,8 @@ fn a_guard_in_its_stride_costs_no_allocation() {
     }
 }
 
-/// Two routed guards, 20 ms apart, and what is under way to each. Frames under way are used again.
+/// Two routed guards, 20 ms apart, and the frames under way to each. The buffers of these frames are used
+/// again.
 struct Path {
     ends: [Guard; 2],
     flying: [VecDeque<(Instant, Frame)>; 2],

@@ -1,5 +1,5 @@
-//! The receiver against frames that no sender would send, and routed guards against any path: the fuzz targets' checks, on
-//! the stable toolchain.
+//! The receiver against frames that no sender would send, and routed guards against any path: the checks of the fuzz
+//! targets, on the stable toolchain.
 
 mod checks;
 
@@ -13,7 +13,7 @@ proptest! {
         checks::receiver(&script);
     }
 
-    // Block numbers and indices close together, so that blocks fill and are rebuilt from nonsense.
+    // Block numbers and indices are close together, so that blocks fill and are rebuilt from nonsense.
     #[test]
     fn the_receiver_survives_frames_that_fit_together(script in proptest::collection::vec(0u8..4, 0..4000)) {
         checks::receiver(&script);
@@ -26,7 +26,7 @@ proptest! {
     }
 }
 
-/// A data frame with index 0 of block 0 that carries so many bytes, at once.
+/// Returns a step of a script: a data frame with index 0 of block 0 that carries `length` bytes, at once.
 fn data_frame(length: u16) -> Vec<u8> {
     let [high, low] = length.to_be_bytes();
     vec![0, 0, 0, 0, 0x08, 0x00, 0, high, low]

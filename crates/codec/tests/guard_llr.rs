@@ -22,7 +22,7 @@ use pair::{NONE, Pair, at, frame, ratio};
 use proptest::prelude::*;
 use swarm::{ids, swarm};
 
-/// Rate of the link.
+/// The rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
 /// The longest frame of the LAN, without FCS.
 const LONGEST: Bytes = Bytes(1514);
@@ -42,7 +42,7 @@ fn llr() -> Protection {
     Protection::Llr(Llr::default())
 }
 
-/// Never gives a frame up, and lets none leave without a number.
+/// Returns LLR that never gives a frame up, and lets no frame leave without a number.
 fn stubborn() -> Protection {
     Protection::Llr(Llr { replays: 255, init: FrameAction::Block, ..Llr::default() })
 }
@@ -55,7 +55,8 @@ fn fec() -> Protection {
     Protection::Fec(Fec::new(5, 3))
 }
 
-/// Both directions alike; found each other, measured the loop, and numbering.
+/// Returns a pair that protects both directions by `protection`, has found each other, has measured the loop,
+/// and numbers frames.
 fn settled(protection: Protection) -> Pair {
     let mut pair = Pair::agreed(1, lines, [protection.clone(), protection], [NONE, NONE]);
     pair.run_for(Duration::from_ms(60));
@@ -65,7 +66,7 @@ fn settled(protection: Protection) -> Pair {
     pair
 }
 
-/// Sends these frames from the near end, evenly.
+/// Sends these frames from the near end at equal intervals.
 fn stream(pair: &mut Pair, ids: core::ops::Range<u32>, length: usize) {
     for id in ids {
         pair.send(0, &frame(id, length));
@@ -73,7 +74,8 @@ fn stream(pair: &mut Pair, ids: core::ops::Range<u32>, length: usize) {
     }
 }
 
-/// A settled pair loses what `loss` says of ten frames; a lone frame is as good as a tail.
+/// Returns a settled pair after ten frames, of which `loss` loses some. A lone frame would behave as a tail
+/// does.
 fn ten_frames(loss: [LossModel; 2]) -> Pair {
     let mut pair = settled(llr());
     pair.set_loss(loss);
@@ -100,7 +102,7 @@ fn on_a_clean_link_everything_is_numbered_and_arrives_as_it_was() {
     assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
 }
 
-// LLR-22: a numbered frame is ten bytes longer, and of a control set nothing is longer than the shortest frame.
+// LLR-22: a numbered frame is ten bytes longer, and no control set is longer than the shortest frame.
 #[test]
 fn the_shim_takes_six_bytes_beside_the_seal() {
     let mut pair = settled(llr());
@@ -116,7 +118,7 @@ fn the_shim_takes_six_bytes_beside_the_seal() {
 #[test]
 fn a_loss_in_the_middle_is_replayed_from_there() {
     let mut pair = ten_frames([at(&[2]), NONE]);
-    // The next frame tells after 13 us; the NACK and the replay take 100 us each.
+    // The next frame reveals the loss after 13 us; the NACK and the replay take 100 us each.
     pair.run_for(Duration::from_us(400));
     assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..10));
     assert_eq!((llr_count(&pair, 0, "tx_replay"), llr_count(&pair, 0, "tx_timer_replays")), (1, 0));
@@ -160,12 +162,12 @@ fn acknowledgements_are_paced() {
     let before = llr_count(&pair, 1, "tx_ack");
     stream(&mut pair, 0..1000, 1514);
     pair.run_for(Duration::from_ms(1));
-    // 13 ms, one each 50 us and one for the last frame.
+    // 13 ms have one ACK each 50 us, and one for the last frame.
     let acks = llr_count(&pair, 1, "tx_ack") - before;
     assert!((250..=262).contains(&acks), "{acks} ACKs");
 }
 
-// LLR-4, LLR-25: what the loop asks for is enough to keep the line busy, and no more is kept.
+// LLR-4, LLR-25: the window that follows from the loop is enough to keep the line busy, and no more is kept.
 #[test]
 fn the_window_fills_the_loop() {
     let mut pair = settled(llr());
@@ -203,7 +205,7 @@ fn a_timer_that_is_too_short_is_raised() {
     assert_eq!(llr_count(&pair, 0, "tx_replay"), 0);
 }
 
-// LLR-13, LLR-16, LLR-26: what is outstanding is given up, and numbering starts over in the same session.
+// LLR-13, LLR-16, LLR-26: outstanding frames are given up, and numbering starts over in the same session.
 #[test]
 fn an_outage_flushes_and_a_new_init_follows() {
     let mut pair = settled(llr());
@@ -259,7 +261,7 @@ fn the_actions_until_init_is_echoed() {
     }
 }
 
-// LLR-17: what waits is dropped at once, not a frame an event.
+// LLR-17: waiting frames are dropped all at once, not one frame an event.
 #[test]
 fn the_queue_is_discarded_whole() {
     let mut pair = settled(Protection::Llr(Llr { init: FrameAction::Discard, ..Llr::default() }));
@@ -275,7 +277,7 @@ fn the_queue_is_discarded_whole() {
     assert_eq!(llr_count(&pair, 0, "tx_discard"), 10);
 }
 
-// LLR-4, LLR-26: one end changes and the session goes on.
+// LLR-4, LLR-26: one end changes its protection, and the session goes on.
 #[test]
 fn new_options_of_one_end_leave_room_for_the_longest_frame() {
     let mut pair = settled(llr());
@@ -286,7 +288,7 @@ fn new_options_of_one_end_leave_room_for_the_longest_frame() {
     assert!(llr_count(&pair, 0, "outstanding_max_bytes") <= 3000);
 }
 
-// G-3 in the words of LLR-22: hosts cannot speak for the line, and garbage changes nothing.
+// G-3 for the control sets of LLR-22: hosts cannot speak for the line, and garbage changes nothing.
 #[test]
 fn garbage_changes_nothing() {
     let mut pair = settled(llr());
@@ -309,7 +311,7 @@ fn garbage_changes_nothing() {
     assert!(pair.delivered[0].is_empty());
 }
 
-// LLR-26: what is under way when the protection changes is neither lost, repeated nor reordered.
+// LLR-26: no frame under way when the protection changes is lost, repeated or reordered.
 #[test]
 fn the_protection_changes_while_frames_pass() {
     for last in [llr(), stubborn()] {
@@ -328,7 +330,7 @@ fn the_protection_changes_while_frames_pass() {
     }
 }
 
-// LLR-26: the receiving end begins a session amid losses; nothing of the session before comes twice or late.
+// LLR-26: the receiving end begins a session amid losses; no frame of the session before comes twice or late.
 #[test]
 fn frames_of_the_session_before_keep_their_order() {
     for seed in 0..40 {
@@ -365,7 +367,8 @@ fn the_numbers_wrap_under_load() {
     assert!(llr_count(&pair, 0, "tx_ok") > 1 << 20, "the numbers did not wrap");
 }
 
-// LLR-13: with unlimited replays nothing is missing; order is kept both ways, whatever the other direction does.
+// LLR-13: with unlimited replays no frame is missing. Order is kept both ways, whatever the other direction
+// does.
 #[test]
 fn the_two_directions_go_by_different_protocols() {
     const FRAMES: u32 = 5000;
@@ -395,7 +398,7 @@ fn the_two_directions_go_by_different_protocols() {
     }
 }
 
-/// Whether what each end handed on is in the order in which it was sent.
+/// Whether the frames that each end handed on are in the order in which they were sent.
 fn in_order(pair: &Pair) -> bool {
     pair.delivered.iter().all(|frames| ids(frames).is_sorted())
 }

@@ -1,5 +1,6 @@
-//! Both ends of a link with real bytes, under loss, reordering, duplication and corruption: what
-//! is rebuilt is what was sent, and counting frames predicts exactly what coding achieves.
+//! Both ends of a link with real bytes, under loss, reordering, duplication and corruption. A
+//! rebuilt frame equals the sent frame, and counting frames predicts the frames that coding
+//! delivers.
 
 use lossylink_codec::{Cauchy, Receiver, Sender};
 use lossylink_core::engine::fec::{
@@ -13,25 +14,26 @@ use lossylink_core::wire::fec::{FecHeader, FecPart};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What happens to a frame on the link.
+/// The fate of a frame on the link.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Passes,
     IsLost,
-    /// Arrives twice, the second time so many frames later.
+    /// The frame arrives twice, the second time this many frames later.
     IsDoubled(usize),
-    /// Arrives so many frames later.
+    /// The frame arrives this many frames later.
     IsLate(usize),
 }
 
-/// What leaves the receiver: place, bytes, whether rebuilt.
+/// A frame that leaves the receiver: its place, its bytes, and whether it was rebuilt.
 type Left = (Option<DataStamp>, Vec<u8>, bool);
 
 fn frame(number: usize, length: usize) -> Vec<u8> {
     (0..length).map(|place| (place * 37 + number * 101 + place / 256) as u8).collect()
 }
 
-/// Sends frames of these lengths, changing the code where told; returns what goes onto the link.
+/// Sends frames of these lengths, with changes of the code at the places in `codes`. Returns the
+/// frames on the link.
 fn sent(lengths: &[usize], codes: &[(usize, Code)], first: BlockNumber) -> Vec<Vec<u8>> {
     let mut link = Vec::new();
     let mut sender = Sender::new(Cauchy::new(), codes[0].1, Duration::from_us(100), first);
@@ -46,7 +48,7 @@ fn sent(lengths: &[usize], codes: &[(usize, Code)], first: BlockNumber) -> Vec<V
     link
 }
 
-/// What arrives of `link`, in order.
+/// Returns the frames of `link` that arrive, in order.
 fn arriving(link: &[Vec<u8>], fates: &[Fate]) -> Vec<Vec<u8>> {
     let mut arrivals: Vec<(usize, &Vec<u8>)> = Vec::new();
     for ((place, frame), fate) in link.iter().enumerate().zip(fates.iter().cycle()) {
@@ -65,7 +67,7 @@ fn config(release: Release, window: u32) -> DecoderConfig {
     DecoderConfig { release, window, timeout: Duration::from_ms(1), kept_max: Bytes(1 << 30) }
 }
 
-/// What the receiver makes of `arrivals`; malformed frames are dropped.
+/// Returns the frames that the receiver makes of `arrivals`. Malformed frames are dropped.
 fn received(arrivals: &[Vec<u8>], config: DecoderConfig) -> Vec<Left> {
     let mut left = Vec::new();
     let mut receiver = Receiver::new(Cauchy::new(), config);
@@ -81,7 +83,7 @@ fn received(arrivals: &[Vec<u8>], config: DecoderConfig) -> Vec<Left> {
     left
 }
 
-/// The original of every data frame on the link, by its place.
+/// Returns the original of every data frame on the link, by its place.
 fn originals(link: &[Vec<u8>], lengths: &[usize]) -> BTreeMap<(u32, u8), Vec<u8>> {
     let places = link.iter().filter_map(|frame| match parse(frame) {
         FecHeader { block, part: FecPart::Data { index, .. } } => Some((block, index)),
@@ -130,7 +132,8 @@ fn any_release() -> impl Strategy<Value = Release> {
     prop_oneof![Just(Release::Eager), Just(Release::InOrder)]
 }
 
-/// What a decoder that only counts lets through of `arrivals`, and whether it was rebuilt.
+/// Returns the frames of `arrivals` that a bare [`Decoder`], which only counts frames, lets
+/// through, and whether each was rebuilt.
 fn counted(arrivals: &[Vec<u8>], config: DecoderConfig) -> Vec<(DataStamp, bool)> {
     let (mut decoder, mut left, mut rebuilt) = (Decoder::new(config), Vec::new(), BTreeMap::new());
     let mut poll = |decoder: &mut Decoder, left: &mut Vec<(DataStamp, bool)>| {
@@ -174,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     // FEC-4, FEC-8, FEC-9, FEC-12: whatever the link does to whole frames, each frame that leaves
-    // is the one that was sent under its place, once.
+    // the receiver equals the frame that was sent under its place, and leaves once.
     #[test]
     fn what_leaves_was_sent(
         lengths in any_lengths(), codes in any_codes(), fates in any_fates(),
@@ -209,7 +212,7 @@ proptest! {
         prop_assert_eq!(coded, counted(&arrivals, config));
     }
 
-    // FEC-6, FEC-7, FEC-13: no more than h losses a block, and everything arrives; interleaved
+    // FEC-6, FEC-7, FEC-13: with no more than h losses a block, every frame arrives. Interleaved
     // blocks need a window as wide as their interleaving. The first frame arrives: it tells the
     // receiver where the stream begins (FEC-10).
     #[test]
@@ -261,7 +264,7 @@ proptest! {
         for (frame, byte, bit) in flips {
             let count = arrivals.len().max(1);
             if let Some(frame) = arrivals.get_mut(frame % count) {
-                // Addresses and EtherType stay, or the frame would not be one of ours.
+                // Addresses and EtherType stay, or the frame would not be a coded frame.
                 let place = EthernetHeader::LEN + byte % (frame.len() - EthernetHeader::LEN);
                 frame[place] ^= 1 << bit;
             }

@@ -5,7 +5,7 @@ use lossylink_core::engine::fec::{BlockNumber, Code, DecoderConfig, Release};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 
-/// A frame whose bytes and length follow from its number: 60 to 90 B.
+/// Returns a frame whose bytes and length follow from its number: 60 to 90 B.
 fn frame(number: u8) -> Vec<u8> {
     let length = 60 + usize::from(number) * 7 % 31;
     (0..length).map(|place| (place as u8).wrapping_mul(17) ^ number.wrapping_mul(59)).collect()
@@ -27,7 +27,8 @@ fn binomial(total: u64, count: u64) -> u64 {
     (0..count).fold(1, |product, step| product * (total - step) / (step + 1))
 }
 
-/// Loses every set of `lost` packets of a (size, rows) block and rebuilds; returns how many sets.
+/// Loses every set of `lost` packets of a (size, rows) block and rebuilds the block. Returns the
+/// number of sets.
 fn rebuild_all(size: u8, rows: u8, lost: u8) -> u64 {
     let frames: Vec<Vec<u8>> = (0..size).map(frame).collect();
     let mut encoder = BlockEncoder::new(Cauchy::new());
@@ -41,7 +42,7 @@ fn rebuild_all(size: u8, rows: u8, lost: u8) -> u64 {
         let missing: Vec<u8> = (0..size).filter(|&index| is_lost(index)).collect();
         store.clear();
         (0..rows).filter(|&row| !is_lost(size + row)).for_each(|row| store.keep_body(row, encoder.body(row)));
-        // What is lost must not be there by accident.
+        // A lost frame must not be there by accident.
         missing.iter().for_each(|&index| store.keep_data(index, &[0xee; 60]));
         let mask = missing.iter().fold(0, |mask, &index| mask | 1u128 << index);
         store.rebuild(&code, size, mask).expect("no more were lost than there is parity");
@@ -63,8 +64,8 @@ fn every_pattern_of_up_to_h_losses_is_rebuilt() {
     }
 }
 
-/// Sends a block through both ends of a link that loses the packets in `pattern`; returns what was
-/// delivered intact, and how many were rebuilt.
+/// Sends a block through both ends of a link that loses the packets in `pattern`. Returns the
+/// frames that were delivered intact, and the number of rebuilt frames.
 fn pass(
     size: u8,
     rows: u8,
@@ -86,7 +87,7 @@ fn pass(
     (intact, rebuilt)
 }
 
-/// The frames that a sender puts on the link for one full block.
+/// Returns the frames that a sender puts on the link for one full block.
 fn on_the_link(size: u8, rows: u8) -> Vec<Vec<u8>> {
     let code = Code::new(size.into(), rows.into()).unwrap();
     let mut sender = Sender::new(Cauchy::new(), code, Duration::from_ms(1), BlockNumber::ZERO);
@@ -105,7 +106,8 @@ fn receiver() -> Receiver<Cauchy> {
     Receiver::new(Cauchy::new(), config)
 }
 
-// FEC-13: one loss too many, of whatever packets, and nothing is rebuilt; what arrived stays right.
+// FEC-13: with one loss too many, of whatever packets, no frame is rebuilt, and the frames that
+// arrived stay right.
 #[test]
 fn no_pattern_of_more_than_h_losses_is_rebuilt() {
     for (size, rows) in [(5, 1), (5, 5), (10, 5), (25, 1)] {
@@ -122,7 +124,8 @@ fn no_pattern_of_more_than_h_losses_is_rebuilt() {
     }
 }
 
-// FEC-13, FEC-18: the store says itself that it cannot, for all 177,100 ways to lose six of 25.
+// FEC-13, FEC-18: the store itself reports that it cannot rebuild, for all 177,100 ways to lose six
+// of 25.
 #[test]
 fn every_loss_of_h_plus_one_data_frames_is_reported() {
     let (size, rows) = (25, 5);

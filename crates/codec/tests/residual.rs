@@ -1,5 +1,5 @@
-//! With real bytes too, what stays lost is p * P[Bin(k+h-1, p) >= h]; the simulator's test is
-//! `crates/sim/tests/all/fec_residual.rs`, and shares the law with this one.
+//! The residual loss of frames with real bytes is p * P[Bin(k+h-1, p) >= h]. The test of the
+//! simulator is `crates/sim/tests/all/fec_residual.rs`, and shares the law with this test.
 
 #[path = "../../sim/tests/all/residual_law/mod.rs"]
 mod residual_law;
@@ -12,11 +12,13 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use residual_law::{BlockLaw, Channel, closed_form, points};
 
-/// Data frames of a point: as many as its failures need, between these.
+/// The least and the most data frames of a point. A point takes as many frames as its failures
+/// need.
 const FRAMES: (u64, u64) = (100_000, 1_500_000);
 const FRAME_BYTES: usize = 64;
 
-/// The residual losses of each block of k frames, every byte of the others compared.
+/// Returns the number of residual losses of each block of k frames. Every byte of the other frames
+/// is compared.
 fn residual(size: u32, rows: u32, p: f64, blocks: u64) -> Vec<u64> {
     let code = Code::new(size, rows).unwrap();
     let mut sender = Sender::new(Cauchy::new(), code, Duration::from_ms(1), BlockNumber::ZERO);
@@ -45,7 +47,7 @@ fn residual(size: u32, rows: u32, p: f64, blocks: u64) -> Vec<u64> {
     lost
 }
 
-/// A frame all of whose bytes follow from its number.
+/// Returns a frame all of whose bytes follow from its number.
 fn frame(number: u64) -> [u8; FRAME_BYTES] {
     let mut frame = [(number as u8).wrapping_mul(59); FRAME_BYTES];
     frame[20..28].copy_from_slice(&number.to_be_bytes());

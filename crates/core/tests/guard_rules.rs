@@ -1,10 +1,11 @@
-//! Every rule of `docs/protocols/guard.md` is cited by code and by a test, and no other is.
+//! Every rule of `docs/protocols/guard.md` is cited by code and by a test, and no other rule of a
+//! guard is cited.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rules named as `G-<n>` and not as part of another word.
+/// Returns the rules named as `G-<n>` and not as part of another word.
 fn rules_in(text: &str) -> BTreeSet<u32> {
     let starts = text.match_indices("G-").filter(|(at, _)| {
         !text[..*at].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == '-')
@@ -18,7 +19,7 @@ fn rules_in(text: &str) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Rules inside of ranges such as `(G-10..G-12)`.
+/// Returns the rules inside of ranges such as `(G-10..G-12)`.
 fn ranges(text: &str) -> impl Iterator<Item = u32> {
     text.split("(G-")
         .skip(1)
@@ -30,7 +31,7 @@ fn ranges(text: &str) -> impl Iterator<Item = u32> {
         .flatten()
 }
 
-/// Where the guard, its line protocols, its ports and their tests are.
+/// The places of the guard, its line protocols, its ports and their tests.
 const PLACES: [&str; 5] = ["src/guard", "tests/guard", "../codec/src", "../codec/tests", "../live/src"];
 
 fn sources() -> Vec<PathBuf> {
@@ -44,7 +45,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
 }
 
-/// A source file in two parts: code, and tests.
+/// Splits a source file into code and tests.
 fn parts(path: &Path) -> (String, String) {
     let text = fs::read_to_string(path).expect("a readable source");
     if path.components().any(|part| part.as_os_str() == "tests") {

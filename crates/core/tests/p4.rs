@@ -1,6 +1,6 @@
-//! The programs for switches in `p4/` say on a wire what this crate says, and count with its numbers.
+//! The programs for switches in `p4/` have the headers, frames and constants of this crate.
 //!
-//! They are read as text: no compiler is needed, and a change of one side alone is found.
+//! The programs are read as text: no compiler is needed, and a change of one side alone is found.
 
 mod p4_sources;
 
@@ -8,7 +8,7 @@ use p4_sources::{FAMILIES, Family, Numbers, Program, Sources, folders, one_at_a_
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Every family whose programs are there.
+/// Every family whose folder is there, with its program.
 static PROGRAMS: LazyLock<Vec<(&Family, Program)>> = LazyLock::new(|| {
     let there = folders();
     let families = FAMILIES.into_iter().filter(|family| there.iter().any(|folder| folder == family.folder));
@@ -19,7 +19,7 @@ fn program(sources: &Sources) -> Program {
     Program::of(sources).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is wrong with changed sources of LinkGuardian.
+/// Returns the defects of changed sources of LinkGuardian.
 fn defects(sources: &Sources) -> Vec<String> {
     match Program::of(sources) {
         Ok(program) => one_at_a_time().flat_map(|numbers| FAMILIES[0].defects(&program, &numbers)).collect(),
@@ -27,7 +27,7 @@ fn defects(sources: &Sources) -> Vec<String> {
     }
 }
 
-/// Asserts that a change of LinkGuardian's sources is found, and said in these words.
+/// Asserts that a change of LinkGuardian's sources is found, and reported in these words.
 fn assert_found(sources: &Sources, words: &str) {
     let defects = defects(sources);
     assert!(defects.iter().any(|defect| defect.contains(words)), "{words:?} is not in {defects:#?}");
@@ -51,8 +51,8 @@ proptest! {
     }
 }
 
-/// WIRE-4: a switch looks at two bits to tell the header that comes next. A data header, whose kind is zero,
-/// would not show that they stand elsewhere.
+/// WIRE-4: a switch looks at two bits to tell the kind of the next header. A data header, whose kind is
+/// zero, would not show that these bits stand elsewhere.
 #[test]
 fn the_kind_comes_first() {
     let program = program(&Sources::of(FAMILIES[0].files));
@@ -124,7 +124,7 @@ fn a_changed_constant_is_found() {
     }
 }
 
-/// WIRE-8, WIRE-9: which header comes first, and what fills a frame.
+/// WIRE-8, WIRE-9: the first header of a frame, and the padding of a frame.
 #[test]
 fn a_changed_frame_is_found() {
     let sources = Sources::of(FAMILIES[0].files);

@@ -1,5 +1,5 @@
-//! Every parser against random, truncated and nearly right input (WIRE-3): the fuzz targets' checks, on
-//! the stable toolchain and in a second.
+//! Every parser against random, truncated and nearly right input (WIRE-3): the checks of the fuzz
+//! targets, on the stable toolchain and in a second.
 
 mod checks;
 
@@ -7,7 +7,7 @@ use lossylink_core::wire::tcp::{SackBlock, TcpFlags, TcpHeader, TcpOptions, Time
 use lossylink_core::wire::{ethernet, ipv4, linkguardian, pfc};
 use proptest::prelude::*;
 
-/// All checks on the same bytes.
+/// Runs all checks on these bytes.
 fn check_all(bytes: &[u8]) {
     let checks = [
         checks::ethernet,
@@ -26,7 +26,7 @@ fn check_all(bytes: &[u8]) {
     }
 }
 
-/// Valid bytes of several formats, to be cut and corrupted.
+/// Returns valid bytes of several formats, to be cut and corrupted.
 fn seeds() -> Vec<Vec<u8>> {
     let specs = ["0.1%", "ber:1e-12", "gilbert-elliott:p=1e-4,r=0.3,good=0,bad=1", "at:17,18", "15.66"];
     let mut seeds: Vec<Vec<u8>> = specs.iter().map(|spec| spec.as_bytes().to_vec()).collect();
@@ -37,7 +37,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A data frame with a piggy-backed ACK.
+/// Returns a data frame with a piggy-backed ACK.
 fn chained_frame() -> Vec<u8> {
     let frame = linkguardian::LinkGuardianFrame::Data {
         ack: Some(linkguardian::AckHeader { is_piggybacked: true, era: true, leading_ack: 7 }),
@@ -50,7 +50,7 @@ fn chained_frame() -> Vec<u8> {
     bytes
 }
 
-/// A segment with all the options that fit.
+/// Returns a TCP segment with all the options that fit.
 fn tcp_segment() -> Vec<u8> {
     let block = SackBlock { left: 1, right: 2 };
     let options = TcpOptions {

@@ -1,5 +1,5 @@
-//! Every rule of `docs/protocols/` is cited by code and by a test, and nothing else is cited. What a
-//! program for switches leaves out is known, with the reason.
+//! Every rule of `docs/protocols/` is cited by code and by a test, and no other rule is cited. The
+//! rules that a program for switches leaves out are listed, with the reason.
 
 mod citations;
 

@@ -1,14 +1,15 @@
-//! Nothing idle stays in the Rust sources: every function is called by somebody, and every key of a
-//! configuration is read.
+//! No idle name stays in the Rust sources: every function is called, and every key of a configuration is
+//! read.
 //!
-//! Sources are read as text, by words: a name that is used for something else as well hides an idle one.
-//! The compiler sees what is private; this sees what is public.
+//! Sources are read as text, by words, so a name that is also used for something else hides an idle one.
+//! The compiler sees idle private names; this test sees idle public names.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Functions that are called by a name that does not stand in our sources: operators and traits of others.
+/// Functions that are called by a name that does not stand in our sources: operators, and traits of other
+/// crates.
 const CALLED_FROM_OUTSIDE: [&str; 4] = ["main", "bitor", "from_iter", "partial_cmp"];
 
 /// Keys that are there for the reader of a profile, and keys that Python reads before Rust does.
@@ -24,7 +25,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every Rust file below `folder`, without what was built.
+/// Adds every Rust file below `folder`, without build output.
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.expect("a readable entry").path();
@@ -36,13 +37,13 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file, without comments.
+/// Returns the code of a file, without comments.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("a readable source");
     text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// How often each word stands in the sources.
+/// Counts how often each word stands in the sources.
 fn words(sources: &BTreeMap<PathBuf, String>) -> BTreeMap<&str, usize> {
     let mut counted = BTreeMap::new();
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -60,12 +61,12 @@ fn sources() -> BTreeMap<PathBuf, String> {
     files.into_iter().map(|path| (path.clone(), code(&path))).collect()
 }
 
-/// A file without the tests at its end.
+/// Returns the code of a file without the tests at its end.
 fn untested(code: &str) -> &str {
     code.split("mod tests {").next().unwrap_or(code)
 }
 
-/// Names that follow `before` in a line, but for those of tests.
+/// Returns the names that follow `before` in a line, but for the names of tests.
 fn names_after<'a>(code: &'a str, before: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     let mut is_test = false;
@@ -82,7 +83,7 @@ fn names_after<'a>(code: &'a str, before: &str) -> Vec<&'a str> {
     names
 }
 
-/// Whether Python calls it for an operator.
+/// Whether `name` is a method that Python calls for an operator.
 fn is_special(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__")
 }
@@ -122,7 +123,7 @@ fn every_key_of_a_configuration_is_read() {
     assert!(idle.is_empty(), "nobody reads {idle:#?}");
 }
 
-/// Whether the field is taken out of some value.
+/// Whether the code reads the field from some value.
 fn is_read(code: &str, field: &str) -> bool {
     let taken = format!(".{field}");
     code.match_indices(&taken).any(|(at, _)| {

@@ -1,5 +1,6 @@
-//! What must hold of the receiver of forward error correction for every input: it never panics, delivers
-//! no more than it got or rebuilt, and nothing longer than a frame. And of two routed guards: [`routed`].
+//! Checks of the receiver of forward error correction for every input: the receiver never panics,
+//! delivers no more frames than it got or rebuilt, and no delivered frame is longer than a frame may be.
+//! [`routed`] has the checks of two routed guards.
 #![allow(missing_docs, unreachable_pub)]
 
 pub mod routed;
@@ -11,12 +12,13 @@ use lossylink_core::units::Bytes;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::fec::FecHeader;
 
-/// The most bytes behind the coding header of a script's frames, far beyond what an Ethernet carries.
+/// The most bytes behind the coding header of a script's frames, far beyond the payload of an Ethernet
+/// frame.
 const LONGEST_BODY: usize = 20_000;
-/// The longest frame that is coded in one of a script: it has no coding header, and all the rest.
+/// The longest frame that a coded frame of a script carries: the coded frame without its coding header.
 const LONGEST: usize = EthernetHeader::LEN + LONGEST_BODY;
 
-/// Feeds a receiver with the coded frames that a script describes: a header, a length, a time.
+/// Feeds a receiver with the coded frames of a script: a header, a length, a time.
 pub fn receiver(script: &[u8]) {
     let config = DecoderConfig {
         release: Release::InOrder,
@@ -42,7 +44,7 @@ pub fn receiver(script: &[u8]) {
     }
 }
 
-/// A frame with these bytes as its coding header.
+/// Returns a frame with these bytes as its coding header.
 fn coded(header: &[u8], length: usize) -> Vec<u8> {
     let mut frame = vec![2; 12];
     frame.extend_from_slice(&EtherType::FEC.0.to_be_bytes());

@@ -1,8 +1,8 @@
-//! What must hold of two routed guards whatever a path does with their datagrams: nothing is delivered twice or altered,
-//! what either holds stays within its pool, and once the path is well nothing is held (RT-6, RT-13).
+//! Checks of two routed guards under any behaviour of a path: no frame is delivered twice or altered, the frames that a
+//! guard holds stay within its pool, and once the path is healed no guard holds a frame (RT-6, RT-13).
 //!
-//! The input is a script: each step is a byte that says what happens and a byte that says to which end, how long, how
-//! many, or with which datagram.
+//! The input is a script. Each step is a byte for the event and a byte for the end, the duration, the number, or the
+//! datagram that the event concerns.
 
 use lossylink_codec::Gf256;
 use lossylink_core::engine::report::Reading;
@@ -15,21 +15,21 @@ use lossylink_core::units::Bytes;
 use lossylink_core::wire::checksum::Checksum;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Frames that a guard may hold: few, so that scripts reach the bound.
+/// The number of frames that a guard may hold: small, so that scripts reach the bound.
 const FRAMES: usize = 1000;
-/// Datagrams of the past that may come again, and the most that are under way.
+/// The number of datagrams of the past that may come again, and the most datagrams under way.
 const REMEMBERED: usize = 32;
 const FLIGHT: usize = 300;
-/// How long a datagram takes if the script does not say otherwise.
+/// The time that a datagram takes if the script does not say otherwise.
 const DELAY: Duration = Duration::from_ms(6);
 const LONGEST: usize = 300;
-/// Where a frame carries its number: the sequence number of TCP.
+/// The place of the number in a frame: the sequence number of TCP.
 const NUMBER: usize = 38;
 const GAP: Duration = Duration::from_us(100);
 
 struct Bench {
     guards: [Guard; 2],
-    /// What is on its way away from each, and since when.
+    /// The datagrams on their way away from each end, with the times at which they left.
     flying: [VecDeque<(Instant, Frame)>; 2],
     past: VecDeque<Frame>,
     delivered: [BTreeSet<u32>; 2],
@@ -48,8 +48,8 @@ pub fn guards(script: &[u8]) {
     bench.heal();
 }
 
-/// The frame with this number: a packet of a TUN, a short one of them, or a frame of a LAN. Those of some flows may travel
-/// with short headers (RT-17), and a flow may end for another that takes the place of its model.
+/// Returns the frame with this number: a packet of a TUN, a short one of these, or a frame of a LAN. Frames of some flows
+/// may travel with short headers (RT-17), and a flow may end for another that takes the place of its model.
 fn frame(number: u32) -> Frame {
     let length = [44, 60, 200, 299, 42, 300, 150][number as usize % 7];
     let mut frame = vec![number as u8 & 1; length];
@@ -71,7 +71,7 @@ fn frame(number: u32) -> Frame {
 }
 
 impl Bench {
-    /// A pair that has agreed and sends repairs ahead.
+    /// Returns a pair that has agreed and sends repairs ahead.
     fn repairing() -> Self {
         let guards = ["near", "far"].map(|name| {
             let queue = QueueLimits { capacity: Bytes(20_000), mark_from: None };
@@ -98,7 +98,7 @@ impl Bench {
                 bench.flying[0].pop_back();
             }
             if step == 500 {
-                // No queue shows: what was lost is the path's (RT-10).
+                // No queue shows, so the losses are those of the path (RT-10).
                 bench.rest(150);
             }
         }
@@ -137,7 +137,8 @@ impl Bench {
         }
     }
 
-    /// Frames leave, and as many datagrams arrive, but for one in some.
+    /// Sends `many` frames from `end` and delivers the datagrams when they are due. One datagram is lost for each seven
+    /// frames.
     fn stream(&mut self, end: usize, many: usize) {
         for step in 0..many {
             self.send(end);
@@ -172,14 +173,14 @@ impl Bench {
         self.now = until;
     }
 
-    /// A datagram on its way away from `end` arrives.
+    /// Delivers a datagram on its way away from `end`.
     fn arrive(&mut self, end: usize, place: usize) {
         if let Some((_, datagram)) = self.flying[end].remove(place) {
             self.reach(1 - end, &datagram);
         }
     }
 
-    /// Those arrive whose time has come.
+    /// Delivers the datagrams whose time has come.
     fn arrive_due(&mut self) {
         for end in [0, 1] {
             while self.flying[end].front().is_some_and(|(since, _)| *since + DELAY <= self.now) {
@@ -192,7 +193,7 @@ impl Bench {
         (0..self.flying[end].len()).for_each(|_| self.arrive(end, 0));
     }
 
-    /// The oldest datagram arrives cut, or with a bit flipped.
+    /// Delivers the oldest datagram cut, or with a bit flipped.
     fn spoil(&mut self, end: usize, place: usize) {
         let Some((_, mut datagram)) = self.flying[end].pop_front() else { return };
         match place.is_multiple_of(2) {
@@ -244,7 +245,7 @@ impl Bench {
         }
     }
 
-    /// Nobody sends for so many steps of 2 ms.
+    /// Lets `steps` steps of 2 ms pass in which no host sends.
     fn rest(&mut self, steps: usize) {
         for _ in 0..steps {
             self.pass(Duration::from_ms(2));
@@ -252,7 +253,7 @@ impl Bench {
         }
     }
 
-    /// The path is well again: all comes, and soon nothing is held.
+    /// Heals the path: all datagrams arrive, and soon no guard holds a frame.
     fn heal(&mut self) {
         self.rest(1000);
         for guard in &self.guards {

@@ -22,7 +22,7 @@ use pair::{NONE, Pair, at, frame, ratio};
 use proptest::prelude::*;
 use swarm::{ids, swarm};
 
-/// Rate of the link.
+/// The rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
 /// The longest frame of the LAN, without FCS.
 const LONGEST: Bytes = Bytes(1514);
@@ -37,7 +37,7 @@ fn fec(size: u32, rows: u32) -> Protection {
     Protection::Fec(Fec::new(size, rows))
 }
 
-/// LinkGuardian with two copies and no cap on holes.
+/// Returns LinkGuardian in ordered mode, with two copies and no cap on holes.
 fn ordered() -> Protection {
     Protection::LinkGuardian(LinkGuardian {
         copies: Some(2),
@@ -51,7 +51,7 @@ fn guard(name: &str, protection: Protection) -> Guard {
     guard_of(LONGEST, name, protection)
 }
 
-/// A guard whose LAN has frames of up to `longest`.
+/// Returns a guard whose LAN has frames of up to `longest`.
 fn guard_of(longest: Bytes, name: &str, protection: Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
     let config = GuardConfig { queue, longest_frame: longest.0 as usize, frames: 5_000, secret: None };
@@ -63,7 +63,7 @@ fn is_coded(frame: &[u8]) -> bool {
     EthernetHeader::parse(frame).is_ok_and(|(header, _)| header.ethertype == EtherType::FEC)
 }
 
-/// Carries frames both ways until nothing moves, but for those whose place is in `lost`.
+/// Carries frames both ways until no frame moves, but for the frames whose place is in `lost`.
 fn settle(ends: &mut [Guard; 2], now: Instant, lost: &[u64], count: &mut u64) -> Vec<Vec<u8>> {
     let mut delivered = Vec::new();
     loop {
@@ -89,7 +89,7 @@ fn settle(ends: &mut [Guard; 2], now: Instant, lost: &[u64], count: &mut u64) ->
     }
 }
 
-/// Lets two guards find each other: question and answer, the session, a long message each way.
+/// Lets two guards find each other: question and answer, the session, and a long message each way.
 fn meet(ends: &mut [Guard; 2]) {
     for _ in 0..5 {
         ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
@@ -105,7 +105,8 @@ fn parity_brings_lost_frames_back_in_their_order() {
     meet(&mut ends);
     let mut count = 0;
     let sent: Vec<Vec<u8>> = (0..10u8).map(|id| vec![id; 100]).collect();
-    // Two of the first seven coded frames (five data, two parity) are lost, one data frame of the next.
+    // Two of the first seven coded frames (five data, two parity) are lost, and one data frame of the next
+    // block.
     let mut delivered = Vec::new();
     for frame in &sent {
         ends[0].handle_frame(Instant::ZERO, Side::Lan, frame);
@@ -157,7 +158,7 @@ fn parity_is_thirty_bytes_longer() {
     assert_eq!(coded.map(|frame| frame.len()).collect::<Vec<_>>(), [1514 + 10, 1514 + 30]);
 }
 
-// G-3: hosts cannot speak for a coder, even when nothing is coded.
+// G-3: hosts cannot speak for a coder, even when no frame is coded.
 #[test]
 fn the_lan_cannot_forge_coded_frames() {
     let mut pair = Pair::agreed(4, lines, [Protection::None, Protection::None], [NONE, NONE]);
@@ -200,7 +201,7 @@ fn parity_of_an_earlier_session_rebuilds_nothing() {
     }
 }
 
-// G-6: what is under way when the protection changes is neither lost nor repeated.
+// G-6: no frame under way when the protection changes is lost or repeated.
 #[test]
 fn the_protection_changes_while_frames_pass() {
     let mut pair = Pair::agreed(2, lines, [fec(5, 2), ordered()], [NONE, NONE]);
@@ -231,7 +232,8 @@ fn the_two_directions_go_by_different_protocols() {
         for end in [0, 1] {
             let seen = ids(&pair.delivered[end]);
             assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "reordered or twice");
-            // Four losses of eight: 3.4 blocks in a million. A lost notification: one loss in a hundred.
+            // Four losses of eight frames are 3.4 blocks in a million. A lost notification is one loss in a
+            // hundred.
             assert!(seen.len() >= FRAMES as usize - 5, "{} at end {end}", seen.len());
         }
         let numbered = usize::from(protections[1] == ordered());

@@ -1,9 +1,9 @@
-//! Repairs ahead: how much sooner what is lost comes, what they take, and when there are none.
+//! Repairs ahead: how much sooner a lost frame comes, the octets that repairs take, and the cases without repairs.
 
 use super::*;
 
-/// How late the frames come that the path lost at first, in parts of a round trip, the latest first, and the share of
-/// the octets that repairs and repetitions took.
+/// Returns the delays of the frames that the path lost at first, in parts of a round trip, the latest first. Returns
+/// also the octets of repairs and repetitions over those of data.
 fn lateness(loss: &LossModel, delay: Duration, gap: Duration) -> (Vec<f64>, f64) {
     let mut path = Path::agreed(8, delay);
     path.lose([loss, &LossModel::None]);
@@ -59,7 +59,7 @@ fn repairs_and_repetitions_together_keep_to_the_bound() {
             let missing = 200_000 - path.delivered[1].len();
             assert_eq!(ahead, path.ways[0].repair_bytes);
             println!("{loss} {name}: {share:.4} ({ahead} ahead of {first}), {missing} missing");
-            // What is counted is what leaves, but for the messages.
+            // The octets that are counted are the octets that leave, but for those of messages.
             let counted =
                 first + again + ahead + 14 * (200_000 + path.count(0, "repeated") + path.count(0, "repairs"));
             assert!(counted <= octets && octets < counted + counted / 500, "{counted} of {octets}");
@@ -70,7 +70,7 @@ fn repairs_and_repetitions_together_keep_to_the_bound() {
     }
 }
 
-/// A packet of a TUN, of zeros behind its headers.
+/// Returns a packet of a TUN, of zeros behind its headers.
 fn packet(id: u32, length: usize) -> Vec<u8> {
     let mut packet = frame(UDP, 1, id, 60);
     packet[42..].fill(0);
@@ -79,7 +79,7 @@ fn packet(id: u32, length: usize) -> Vec<u8> {
     packet
 }
 
-// RT-2, RT-14: a packet shorter than the shortest datagram travels padded; the code must know it so.
+// RT-2, RT-14: a packet shorter than the shortest datagram travels padded, and the code must cover it so.
 #[test]
 fn short_packets_do_not_alter_what_is_rebuilt() {
     let mut path = Path::agreed(6, MS(50));
@@ -98,7 +98,7 @@ fn short_packets_do_not_alter_what_is_rebuilt() {
     assert!(path.count(1, "rebuilt") > 100, "{}", path.count(1, "rebuilt"));
 }
 
-// RT-7, RT-14, RT-15: frames that come late are no losses, even if they were rebuilt before they came.
+// RT-7, RT-14, RT-15: late frames are no losses, even if they were rebuilt before they came.
 #[test]
 fn a_path_that_reorders_and_loses_nothing_gets_no_repairs_for_long() {
     let mut path = Path::agreed(11, MS(30));
@@ -134,7 +134,7 @@ fn what_is_dropped_for_its_mark_lets_others_be_rebuilt() {
     path.run_for(MS(2000));
     let [rebuilt, dropped] = ["rebuilt", "mismarked"].map(|name| path.count(1, name));
     assert!(dropped > 7000 && rebuilt > 100, "{dropped} dropped, {rebuilt} rebuilt");
-    // What the code gives back has lost its mark with the datagram.
+    // A frame that the code rebuilds has lost its mark with the datagram.
     let plain = path.delivered[1].iter().filter(|(_, frame)| frame[15] & 3 == 0).count() as u64;
     assert!(plain <= rebuilt, "{plain}");
 }

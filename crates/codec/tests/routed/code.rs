@@ -1,4 +1,5 @@
-//! The sliding-window code by itself: what is rebuilt is what was sent, and as much as repairs can tell.
+//! The sliding-window code by itself: a rebuilt frame equals the sent frame, and repairs rebuild as many frames as
+//! they can.
 
 use lossylink_codec::Gf256;
 use lossylink_core::guard::routed::code::{Decoder, MOST_COVERED, add_body, contents, weight};
@@ -6,11 +7,11 @@ use lossylink_core::wire::routed::Whole;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// What crosses the path.
+/// A frame or a repair that crosses the path.
 #[derive(Clone, Debug)]
 enum Item {
     Frame(u64),
-    /// Of so many frames before this number.
+    /// A repair of the frames before this number; the second value is how many it covers.
     Repair(u64, u8),
 }
 
@@ -25,7 +26,8 @@ fn sum(frames: &[Contents], end: u64, covered: u8) -> Vec<u8> {
     sum
 }
 
-/// What a decoder rebuilds, given these in this order; each must be what was sent, and missing until then.
+/// Returns the frames that a decoder rebuilds from these items in this order. Each must equal the sent frame, and must
+/// be missing until then.
 fn rebuild(frames: &[Contents], items: &[Item]) -> BTreeSet<u64> {
     let (mut decoder, mut known, mut rebuilt) = (Decoder::default(), BTreeSet::new(), BTreeSet::new());
     for item in items {
@@ -58,7 +60,8 @@ fn frames(most: usize) -> impl Strategy<Value = Vec<Contents>> {
 }
 
 proptest! {
-    /// As many repairs as frames are missing, and two more, leave nothing missing, in whatever order all of them come.
+    /// If as many repairs arrive as frames are missing, and two more, no frame stays missing, whatever the order of
+    /// arrival.
     // RT-14, RT-15
     #[test]
     fn repairs_rebuild_what_they_cover(
@@ -78,11 +81,11 @@ proptest! {
         }
         items.sort_by_key(|(key, _)| *key);
         let items: Vec<_> = [Item::Repair(1, 1)].into_iter().chain(items.into_iter().map(|(_, item)| item)).collect();
-        // A frame that is late may be rebuilt, too, before it comes.
+        // A late frame may also be rebuilt before it comes.
         prop_assert!(rebuild(&frames, &items).is_superset(&lost));
     }
 
-    /// A stream with a repair behind every few frames: what is rebuilt is right whatever is lost, and a loss with a
+    /// A stream has a repair behind every few frames. A rebuilt frame is right whatever is lost, and a loss that has a
     /// repair to itself is always rebuilt.
     // RT-15
     #[test]

@@ -1,4 +1,4 @@
-//! Two guards over a routed path: what hosts see of loss, reordering, repetition, narrow paths and forgeries.
+//! Two guards over a routed path, as hosts see them: loss, reordering, repetition, narrow paths and forgeries.
 #![allow(missing_docs, unreachable_pub)]
 
 mod ahead;
@@ -17,8 +17,8 @@ const MS: fn(u64) -> Duration = Duration::from_ms;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A frame of flow `flow` that carries `id`. That of TCP may travel with a short header (RT-17); that of UDP has a length
-/// that is none, and may not.
+/// Returns a frame of flow `flow` that carries `id`. A TCP frame may travel with a short header (RT-17). A UDP frame has
+/// a wrong UDP length and may not.
 fn frame(protocol: u8, flow: u8, id: u32, length: usize) -> Vec<u8> {
     let mut frame = vec![0x5a; length.max(60)];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4]);
@@ -48,7 +48,7 @@ fn ratio(p: f64) -> LossModel {
     LossModel::bernoulli(p).unwrap()
 }
 
-/// Sends frames `ids` of one flow from the near end, one in 0.1 ms, and lets the last ones settle.
+/// Sends frames `ids` of one flow from the near end, one in 0.1 ms, and lets the last frames settle.
 fn stream(path: &mut Path, protocol: u8, ids: core::ops::Range<u32>, length: usize) {
     for id in ids {
         path.send(0, &frame(protocol, 1, id, length));
@@ -78,7 +78,7 @@ fn on_a_clean_path_everything_arrives_as_it_was_whatever_protects() {
     }
 }
 
-// RT-1: whoever is not there yet, or no more, gets nothing unsealed.
+// RT-1: an end that is not there yet, or no more, gets no unsealed datagram.
 #[test]
 fn without_a_session_frames_are_dropped_and_counted() {
     let mut path = Path::new(1, [Protection::Routed, Protection::Routed], MS(10));
@@ -99,7 +99,7 @@ fn without_a_session_frames_are_dropped_and_counted() {
     assert_eq!(path.own(0, "unsent"), 21);
 }
 
-// RT-1, RT-3: a plain frame, a datagram with a byte changed, and one that comes again.
+// RT-1, RT-3: a plain frame, a datagram with a byte changed, and a datagram that comes again.
 #[test]
 fn nothing_that_is_not_sealed_whole_is_accepted() {
     let mut path = Path::agreed(1, MS(1));
@@ -171,7 +171,7 @@ fn bursts_of_fifty_are_repaired() {
     assert!(missing * 50 < 50_000, "{missing} of 50,000 are missing");
 }
 
-// RT-16: sixty frames are lost in a row of a stream of one in 0.1 ms. They are asked for at once.
+// RT-16: sixty frames in a row are lost of a stream of one frame in 0.1 ms. They are asked for at once.
 #[test]
 fn a_burst_is_not_answered_by_a_burst() {
     let mut path = Path::agreed(1, MS(20));
@@ -187,7 +187,7 @@ fn a_burst_is_not_answered_by_a_burst() {
     }
     assert_eq!((repeated, path.delivered[1].len()), (60, 3000 - 400 / 2));
     assert!(most <= 8 + 2, "{most} in 0.1 ms");
-    // Eight at once, and then twice as many as frames.
+    // Eight repetitions leave at once, and then twice as many repetitions as frames.
     assert!((26..=40).contains(&steps), "{steps} steps");
 }
 
@@ -217,7 +217,7 @@ fn a_lost_frame_comes_late_and_delays_no_other() {
     }
     path.run_for(MS(3000));
     let mut came: Vec<_> = path.delivered[1].iter().map(|(at, frame)| (id(frame), *at)).collect();
-    // A frame that was not lost waits for repairs and repetitions that are being sent, and for nothing else.
+    // A frame that was not lost waits only for repairs and repetitions that are being sent.
     let late = came.iter().filter(|(id, at)| *at - sent[*id as usize] > Duration::from_us(20_500)).count();
     let recovered = path.count(1, "recovered");
     assert!(late as u64 <= recovered, "{late} of {recovered}");
@@ -226,7 +226,7 @@ fn a_lost_frame_comes_late_and_delays_no_other() {
     assert!(came.iter().map(|(id, _)| *id).eq(0..20_000));
 }
 
-// RT-8: a path whose round trip becomes much longer goes on being repaired.
+// RT-8: a path whose round trip becomes much longer is still repaired.
 #[test]
 fn a_round_trip_that_leaps_is_learnt() {
     for (before, after) in [(1, 20), (5, 100)] {
@@ -280,7 +280,7 @@ fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
     }
 }
 
-// RT-13, RT-14: an end that has nothing more to send becomes quiet.
+// RT-13, RT-14: an end that has no more frames to send stops sending messages but for hellos.
 #[test]
 fn an_idle_end_says_how_far_it_has_sent_three_times_and_no_more() {
     let mut path = Path::agreed(2, MS(50));
@@ -294,7 +294,7 @@ fn an_idle_end_says_how_far_it_has_sent_three_times_and_no_more() {
     path.lose([&LossModel::None, &LossModel::None]);
     path.run_for(MS(2000));
     assert!(path.count(0, "repairs") <= repairs + 1);
-    // A hello each 50 ms and replies to those of the peer; three words, and what was asked for last.
+    // The datagrams are a hello each 50 ms, replies to the hellos of the peer, three messages, and the last repetitions.
     assert!(path.ways[0].sent - sent < 40 * 2 + 30, "{}", path.ways[0].sent - sent);
     let sent = path.ways[0].sent;
     path.run_for(MS(1000));
@@ -331,7 +331,7 @@ fn the_last_frame_is_missed_soon() {
         slowest = slowest.max(*at - sent);
         assert_eq!(ids(&path, 1).len(), step as usize + 1);
     }
-    // A millisecond until it is told, three ways of 4 ms, and the reordering window.
+    // A millisecond until the loss is told, three ways of 4 ms, and the reordering window.
     assert!(slowest < MS(15), "{slowest}");
 }
 
@@ -382,7 +382,7 @@ fn what_a_path_does_not_carry_is_answered_and_all_else_crosses() {
     path.send(0, &bare);
     path.run_for(MS(100));
     assert_eq!(path.delivered[1].last().unwrap().1, bare);
-    // The path turns wide, and narrow again.
+    // The path becomes wide, and narrow again.
     path.ways.iter_mut().for_each(|way| way.mtu = 1600);
     path.run_for(MS(15_000));
     assert_eq!(path.guards[0].session().unwrap().needed_and_carried, (1547, 1547));
@@ -391,7 +391,7 @@ fn what_a_path_does_not_carry_is_answered_and_all_else_crosses() {
     assert_eq!(path.guards[0].session().unwrap().needed_and_carried, (1547, 1384));
 }
 
-// RT-17: models are given up, too, where half of all is lost both ways. What follows finds that out at once.
+// RT-17: models are given up, too, where half of all datagrams is lost both ways. The next burst finds that out at once.
 #[test]
 fn once_a_path_is_well_short_frames_are_read() {
     let mut unread = 0;
@@ -412,7 +412,7 @@ fn once_a_path_is_well_short_frames_are_read() {
         }
         path.run_for(MS(500));
         assert_eq!(path.delivered[1].len() as u64 - came, 5000, "seed {seed}");
-        // What was under way when the first of a flow could not be read.
+        // The frames under way when the first frame of a flow could not be read.
         assert!(path.count(0, "repeated") - repeated < 400, "seed {seed}");
         assert!(path.count(0, "short") - short > 4000, "seed {seed}");
         unread += path.count(1, "unread");
@@ -420,7 +420,7 @@ fn once_a_path_is_well_short_frames_are_read() {
     assert!(unread > 0, "no model was given up");
 }
 
-/// The near end sends fifty frames of one flow from number `from` on, and they settle.
+/// Sends fifty frames of one flow from number `from` on from the near end, and lets them settle.
 fn burst(path: &mut Path, from: u32) -> core::ops::Range<u32> {
     let ids = from..from + 50;
     for id in ids.clone() {
@@ -431,8 +431,9 @@ fn burst(path: &mut Path, from: u32) -> core::ops::Range<u32> {
     ids
 }
 
-/// One world of faults: nothing is delivered twice or altered, memory is bounded, and once the path heals all is well.
-/// How many frames were recovered, and how many the far end could not read for want of their model (RT-17).
+/// Runs one world of faults: no frame is delivered twice or altered, memory is bounded, and once the path heals frames
+/// arrive again. Returns the number of recovered frames, and of the frames that the far end could not read for want of
+/// their model (RT-17).
 fn swarm(seed: u64) -> [u64; 2] {
     let mut rng = Streams::new(seed).stream("faults");
     let mut path =
@@ -455,7 +456,7 @@ fn swarm(seed: u64) -> [u64; 2] {
         for _ in 0..rng.next_u32() % 400 {
             let end = (rng.next_u32() % 2) as usize;
             let protocol = if rng.next_u32().is_multiple_of(3) { UDP } else { TCP };
-            // What every path carries.
+            // A length that every path carries.
             let length = 60 + (rng.next_u32() % 1100) as usize;
             path.send(end, &frame(protocol, (rng.next_u32() % 5) as u8, next[end], length));
             next[end] += 1;
@@ -467,7 +468,8 @@ fn swarm(seed: u64) -> [u64; 2] {
     path.run_for(MS(4000));
     let [healed, unpaid] = [path.delivered[1].len(), path.count(0, "unpaid") as usize];
     let first = burst(&mut path, next[0]);
-    // The credit may be spent: frames whose model the far end gave up are not repeated then, but those of a round trip.
+    // The credit may be spent: then frames whose model the far end gave up are not repeated, but for the frames of a
+    // round trip.
     let missing = first.len() - (path.delivered[1].len() - healed);
     assert!(missing <= path.count(0, "unpaid") as usize - unpaid, "seed {seed}: not healed");
     let healed = path.delivered[1].len();

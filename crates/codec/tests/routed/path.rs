@@ -13,43 +13,43 @@ use lossylink_core::units::{BitRate, Bytes};
 use lossylink_core::wire::routed::unsent;
 use std::collections::BTreeMap;
 
-/// Where a frame has its EtherType.
+/// The place of the EtherType in a frame.
 const LOCAL: usize = 12;
 /// Octets of IPv4 and UDP.
 const HEADERS: usize = 28;
 
-/// What a direction of the path does to datagrams.
+/// The treatment of datagrams in one direction of the path.
 pub struct Way {
     pub delay: Duration,
-    /// Each datagram takes up to so much longer, at random: datagrams overtake each other.
+    /// The most that a datagram takes longer, at random, so that datagrams overtake each other.
     pub jitter: Duration,
-    /// Only one in so many does; zero is each.
+    /// One in `late` datagrams takes longer; zero is each datagram.
     pub late: u32,
     pub loss: LossProcess,
-    /// One in so many comes twice; zero is none.
+    /// One in `twice` datagrams comes twice; zero is none.
     pub twice: u32,
-    /// The longest IP packet.
+    /// The length of the longest IP packet.
     pub mtu: usize,
-    /// Marks every datagram whose ECN field lets it.
+    /// Whether the path marks every datagram whose ECN field permits a mark.
     pub marks: bool,
     pub is_cut: bool,
     rate: BitRate,
     free_from: Instant,
-    /// Datagrams that were put on it, and their octets with headers.
+    /// The number of datagrams that were put on the path, and their octets with headers.
     pub sent: u64,
     pub octets: u64,
-    /// Bytes of those that were repairs, as a guard counts them.
+    /// The bytes of the repairs among those datagrams, as a guard counts them.
     pub repair_bytes: u64,
 }
 
-/// Guard, path, guard.
+/// A guard, a path and a guard.
 pub struct Path {
     pub guards: [Guard; 2],
     pub ways: [Way; 2],
     pub now: Instant,
-    /// What each end handed to its LAN, and when.
+    /// The frames that each end handed to its LAN, with their times.
     pub delivered: [Vec<(Instant, Frame)>; 2],
-    /// What is under way: to which end, with which mark.
+    /// The datagrams under way, by arrival: the end to which each goes, and its bytes and mark.
     flying: BTreeMap<(Instant, u64), (usize, Frame)>,
     count: u64,
     rng: Stream,
@@ -68,7 +68,7 @@ fn guard(protection: Protection, stream: Stream) -> Guard {
 }
 
 impl Path {
-    /// Two guards that have not heard of each other, `delay` apart.
+    /// Returns two guards that have not heard of each other, `delay` apart.
     pub fn new(seed: u64, protections: [Protection; 2], delay: Duration) -> Self {
         let streams = Streams::new(seed);
         let way = |name: &str| Way {
@@ -100,7 +100,7 @@ impl Path {
         }
     }
 
-    /// Two guards that repair and have agreed.
+    /// Returns two guards that repair and have agreed.
     pub fn agreed(seed: u64, delay: Duration) -> Self {
         let mut path = Self::new(seed, [Protection::Routed, Protection::Routed], delay);
         path.run_for(delay * 8 + Duration::from_secs(1));
@@ -133,13 +133,13 @@ impl Path {
         read(&self.guards[end], "", name)
     }
 
-    /// The host at `end` sends a frame.
+    /// Sends a frame of the host at `end`.
     pub fn send(&mut self, end: usize, bytes: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Lan, bytes);
         self.drive(end);
     }
 
-    /// A datagram comes to `end` from whom it may.
+    /// Delivers a datagram of any sender to `end`.
     pub fn inject(&mut self, end: usize, frame: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Link, frame);
         self.drive(end);
@@ -183,7 +183,7 @@ impl Path {
         }
     }
 
-    /// A datagram sets out for `end`.
+    /// Sends a datagram on its way to `end`.
     fn fly(&mut self, end: usize, frame: &[u8]) {
         let Self { ways, rng, flying, count, now, .. } = self;
         let way = &mut ways[1 - end];

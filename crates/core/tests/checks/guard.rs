@@ -1,8 +1,8 @@
-//! What must hold of a pair of guards whatever the link does with their frames, and whatever else comes
-//! from it: nothing is delivered twice or altered, and what either of them holds stays within its pool.
+//! Checks of a pair of guards under any behaviour of the link, and under frames that nobody sent: no
+//! frame is delivered twice or altered, and the frames that a guard holds stay within its pool.
 //!
-//! The input is a script: each step is a byte that says what happens and a byte that says to which end,
-//! how long, or with which of the frames that were seen before.
+//! The input is a script. Each step is a byte for the event and a byte for the end, the duration, or
+//! the frame of the past that the event concerns.
 
 use lossylink_core::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
 use lossylink_core::protection::{LinkGuardian, Mode, Protection};
@@ -11,22 +11,23 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Frames that a guard may hold: few, so that scripts reach the bound.
+/// The number of frames that a guard may hold: small, so that scripts reach the bound.
 const FRAMES: usize = 40;
-/// Frames of the past that may come again.
+/// The number of frames of the past that may come again.
 const REMEMBERED: usize = 64;
-/// Frames on the way in one direction; beyond, the oldest is lost.
+/// The number of frames on the way in one direction; beyond this number, the oldest is lost.
 const FLIGHT: usize = 64;
-/// The longest frame from a LAN.
+/// The length of the longest frame from a LAN.
 const LONGEST: usize = 300;
-/// Where a frame of the LAN carries its number, behind addresses and EtherType.
+/// The place of the number in a frame of the LAN, behind addresses and EtherType.
 const NUMBER: usize = 14;
 /// The EtherType of hellos.
 const HELLO: [u8; 2] = [0x88, 0xb5];
 /// An EtherType that a guard does not know.
 const PLAIN: [u8; 2] = [0x08, 0x00];
 
-/// Two guards, what is on the way between them, and what has been seen.
+/// Two guards, the frames on the way between them, the frames of the past, and the numbers of delivered
+/// frames.
 struct Bench {
     guards: [Guard; 2],
     /// EtherTypes by which a guard knows frames of guards.
@@ -35,7 +36,7 @@ struct Bench {
     past: Vec<Vec<u8>>,
     delivered: [BTreeSet<u32>; 2],
     sent: u32,
-    /// How many sessions there were when the script began.
+    /// The number of sessions when the script began.
     settled: u64,
     now: Instant,
 }
@@ -63,7 +64,7 @@ pub fn receive_path_of(line: fn() -> Box<dyn LineProtocol>, protection: &Protect
 }
 
 impl Bench {
-    /// A pair that has found each other on a clean link.
+    /// Returns a pair of guards that have found each other on a clean link.
     fn agreed(line: fn() -> Box<dyn LineProtocol>, protection: &Protection) -> Self {
         let queue = QueueLimits { capacity: Bytes(8 * LONGEST as u64), mark_from: None };
         let config = GuardConfig { queue, longest_frame: LONGEST, frames: FRAMES, secret: None };
@@ -104,7 +105,7 @@ impl Bench {
         }
     }
 
-    /// A host sends a frame that carries its number.
+    /// Sends a frame of a host, which carries its number.
     fn send(&mut self, end: usize, length: usize) {
         let mut frame = vec![0; (NUMBER + 4 + length).min(LONGEST)];
         frame[12..14].copy_from_slice(&[0x08, 0x00]);
@@ -114,7 +115,7 @@ impl Bench {
         self.pull(end);
     }
 
-    /// Time goes on; deadlines come in their order.
+    /// Lets time go on by `span`, with the deadlines in their order.
     fn pass(&mut self, span: Duration) {
         let until = self.now + span;
         loop {
@@ -130,25 +131,25 @@ impl Bench {
         self.now = until;
     }
 
-    /// The oldest frame on its way away from `end` arrives.
+    /// Delivers the oldest frame on its way away from `end`.
     fn arrive(&mut self, end: usize) {
         if let Some(frame) = self.flying[end].pop_front() {
             self.reach(1 - end, &frame);
         }
     }
 
-    /// A frame that was seen before comes again, at either end, as it was or with one bit flipped.
+    /// Delivers a frame of the past again, at either end, unchanged or with one bit flipped.
     fn repeat(&mut self, end: usize, which: usize, flipped: Option<u8>) {
         let Some(frame) = self.past.get(which % self.past.len().max(1)) else { return };
-        // Frames of an earlier session pass without a number: who repeats them repeats their contents
-        // (G-6). And a plain frame that is repeated is a host's doing. No link does either.
+        // Frames of an earlier session pass without a number, so repeating them repeats their contents
+        // (G-6). A plain frame that is repeated is a host's doing. A link does neither.
         if frame[12..14] == PLAIN || self.sessions() != self.settled {
             return;
         }
         let mut frame = frame.clone();
         if let Some(place) = flipped {
-            // Addresses, the first header, the tag. The contents are the FCS's business: a real link
-            // would not deliver such a frame.
+            // The flipped bit is in the addresses, the first header or the tag. The FCS guards the
+            // contents: a real link would not deliver such a frame.
             let place = match place % 19 {
                 place @ 0..12 => usize::from(place),
                 place @ 12..15 => usize::from(place) + 2,
@@ -163,7 +164,7 @@ impl Bench {
         self.guards.iter().map(|guard| guard.counters().sessions).sum()
     }
 
-    /// Bytes that nobody sent.
+    /// Delivers bytes that nobody sent.
     fn invent(&mut self, end: usize, which: u8, more: &mut impl Iterator<Item = u8>) {
         let mut frame = vec![0; 12];
         frame.extend_from_slice(&self.ethertypes[usize::from(which >> 1) % 2]);
@@ -177,7 +178,7 @@ impl Bench {
         self.pull(end);
     }
 
-    /// Takes everything that a guard has to send.
+    /// Takes all frames that a guard has to send.
     fn pull(&mut self, end: usize) {
         while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Link) {
             self.flying[end].push_back(frame.clone());
@@ -192,7 +193,7 @@ impl Bench {
             if let Some(number) = frame.get(NUMBER..NUMBER + 4) {
                 let number = u32::from_be_bytes([number[0], number[1], number[2], number[3]]);
                 assert!(number < self.sent, "a frame that nobody sent");
-                // What a link repeats is known again within its session only.
+                // A frame that a link repeats is known again within its session only.
                 let is_new = self.delivered[end].insert(number);
                 assert!(is_new || self.sessions() != self.settled, "frame {number} was delivered twice");
             }

@@ -1,5 +1,5 @@
-//! What must hold of every parser for every input: it never panics, and what it accepts it can
-//! write and read back. The stable tests and the fuzz targets drive the same checks.
+//! Checks that hold of every parser for every input: a parser never panics, and a header that it
+//! accepts can be written and read back. The stable tests and the fuzz targets drive these checks.
 #![allow(missing_docs, unreachable_pub)]
 
 pub mod guard;
@@ -14,7 +14,8 @@ use lossylink_core::wire::udp::UdpHeader;
 use lossylink_core::wire::{WireError, roce};
 use std::fmt::Debug;
 
-/// Reads `bytes`; if that works, writes what was read in front of the rest, and reads it again.
+/// Reads a header from `bytes`. If that works, writes the header in front of the rest, and reads it
+/// again.
 fn round_trip<T: Debug + PartialEq>(
     bytes: &[u8],
     parse: impl Fn(&[u8]) -> Result<T, WireError>,
@@ -27,7 +28,7 @@ fn round_trip<T: Debug + PartialEq>(
     assert_eq!(parse(&written), Ok(header));
 }
 
-/// The header alone, of a parser that also returns what follows it.
+/// Returns the header alone, of a parser that also returns the bytes behind the header.
 fn header<T>(parsed: Result<(T, &[u8]), WireError>) -> Result<T, WireError> {
     parsed.map(|(header, _)| header)
 }
@@ -69,7 +70,7 @@ pub fn ipv4(bytes: &[u8]) {
     let parse = |bytes: &[u8]| header(Ipv4Header::parse(bytes));
     for bytes in [bytes.to_vec(), with_ipv4_checksum(bytes)] {
         let Ok((header, payload)) = Ipv4Header::parse(&bytes) else { continue };
-        // Options are not written, so the packet may become shorter.
+        // IPv4 options are not written, so the packet may become shorter.
         let mut written = vec![0; Ipv4Header::LEN];
         header.emit(&mut written);
         written.extend_from_slice(payload);
@@ -127,7 +128,8 @@ fn tcp_segment(header: &TcpHeader, payload: &[u8]) -> Vec<u8> {
     segment
 }
 
-/// Random bytes pass a checksum once in 65536 times: put it right to get behind it.
+/// Returns the bytes with a right IPv4 checksum: random bytes pass a checksum only once in 65536
+/// times.
 fn with_ipv4_checksum(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if bytes.len() >= Ipv4Header::LEN {

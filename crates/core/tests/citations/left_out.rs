@@ -5,7 +5,7 @@ use super::{Rules, files_under, letters, read};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What `p4/linkguardian` and what it shares with other programs leave out.
+/// The rules that `p4/linkguardian` and the sources that it shares with other programs leave out.
 const LINKGUARDIAN: [(&str, &str); 6] = [
     ("LG-19", "the control plane sets the number of copies"),
     ("LG-30", "the control plane starts both ends over"),
@@ -15,14 +15,14 @@ const LINKGUARDIAN: [(&str, &str); 6] = [
     ("LG-47", "monitors belong to the control plane"),
 ];
 
-/// What is wrong between the rules, a program and the table of what it leaves out.
+/// The contradictions between the rules, a program and the table of the rules that the program leaves out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unexplained {
-    /// Neither cited nor in the table.
+    /// Rules that are neither cited nor in the table.
     pub(crate) missing: Vec<String>,
-    /// In the table, and cited all the same.
+    /// Rules that are in the table and cited all the same.
     pub(crate) cited: Vec<String>,
-    /// In the table, and no rule.
+    /// Names in the table that are no rules.
     pub(crate) undefined: Vec<String>,
 }
 
@@ -35,7 +35,8 @@ pub(crate) fn of_linkguardian(rules: &Rules, root: &Path) -> Unexplained {
 }
 
 impl Unexplained {
-    /// Compares the rules whose letters are `protocol` with the files of a program and what it leaves out.
+    /// Compares the rules whose letters are `protocol` with the files of a program and the table of the
+    /// rules that the program leaves out.
     pub(crate) fn of(
         rules: &Rules,
         protocol: &str,
@@ -55,7 +56,7 @@ impl Unexplained {
     }
 }
 
-/// A program without the comment at its head, which names whole ranges of rules.
+/// Returns a program without the comment at its head, which names whole ranges of rules.
 fn without_head(text: &str) -> &str {
     let is_head = |line: &str| line.starts_with("//") || line.trim().is_empty();
     let length = text.split_inclusive('\n').take_while(|line| is_head(line)).map(str::len).sum();

@@ -1,4 +1,5 @@
-//! Where the rules of the protocol documents are defined, and where they are cited.
+//! The places where the rules of the protocol documents are defined, and the places where they are
+//! cited.
 
 mod left_out;
 mod scan;
@@ -17,7 +18,7 @@ pub(crate) struct Rules {
     twice: Vec<String>,
 }
 
-/// Rules that are cited, each with the first file that does.
+/// Rules that are cited, each with the first file that cites it.
 #[derive(Debug, Default)]
 pub(crate) struct Citations {
     code: BTreeMap<String, String>,
@@ -25,7 +26,7 @@ pub(crate) struct Citations {
     programs: BTreeMap<String, String>,
 }
 
-/// What is wrong, one line each.
+/// The defects of definitions and citations, one line each.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Defects {
     pub(crate) without_code: Vec<String>,
@@ -35,7 +36,7 @@ pub(crate) struct Defects {
 }
 
 impl Rules {
-    /// The rules of all documents in `directory`.
+    /// Returns the rules of all documents in `directory`.
     pub(crate) fn of_documents(directory: &Path) -> Self {
         let mut rules = Self::default();
         for file in files_under(directory, "md") {
@@ -44,7 +45,7 @@ impl Rules {
         rules
     }
 
-    /// The rules of one document: lines that begin with a rule in bold, or headings.
+    /// Adds the rules of one document: lines that begin with a rule in bold, or headings.
     pub(crate) fn add(&mut self, document: &str, text: &str) {
         for line in text.lines() {
             let item = line.trim_start().trim_start_matches("- ");
@@ -64,7 +65,7 @@ impl Rules {
         self.documents.contains_key(rule)
     }
 
-    /// Compares what is defined with what is cited. A citation counts if its letters are those of
+    /// Compares the defined rules with the cited rules. A citation counts if its letters are those of
     /// a defined rule: `SHA-256` is none.
     pub(crate) fn check(&self, citations: &Citations) -> Defects {
         let protocols: BTreeSet<&str> = self.documents.keys().map(|rule| letters(rule)).collect();
@@ -84,8 +85,8 @@ impl Rules {
 }
 
 impl Citations {
-    /// Citations in the crates, the Python package and the programs for switches. The test that checks
-    /// them is left out, because it speaks of rules that do not exist.
+    /// Returns the citations in the crates, the Python package and the programs for switches. The test
+    /// that checks citations is left out, because it speaks of rules that do not exist.
     pub(crate) fn of_repository(root: &Path) -> Self {
         let mut citations = Self::default();
         let files = files_under(&root.join("crates"), "rs");
@@ -109,7 +110,7 @@ impl Citations {
         citations
     }
 
-    /// A Rust file: a test by its path, or partly.
+    /// Adds the citations of a Rust file, which is a test by its path or in part.
     pub(crate) fn add_rust(&mut self, file: &str, text: &str) {
         let is_test = file.contains("/tests/") || file.ends_with("/tests.rs");
         let (code, tests) = if is_test { (String::new(), text.to_owned()) } else { split_rust(text) };
@@ -121,7 +122,8 @@ impl Citations {
         Self::note(if is_test { &mut self.tests } else { &mut self.code }, file, text);
     }
 
-    /// A program for switches, which is neither the code nor the test of a rule: it leaves rules out.
+    /// Adds the citations of a program for switches. A program is neither the code nor the test of a
+    /// rule, because it leaves rules out.
     pub(crate) fn add_program(&mut self, file: &str, text: &str) {
         Self::note(&mut self.programs, file, text);
     }
@@ -162,7 +164,7 @@ impl fmt::Display for Defects {
     }
 }
 
-/// Files of the modules that `file` declares for tests only.
+/// Returns the files of the modules that `file` declares for tests only.
 fn test_files_of(file: &Path) -> Vec<PathBuf> {
     let is_root = ["mod.rs", "lib.rs", "main.rs"].iter().any(|root| file.ends_with(root));
     let directory = if is_root { file.with_file_name("") } else { file.with_extension("") };
@@ -170,7 +172,7 @@ fn test_files_of(file: &Path) -> Vec<PathBuf> {
     modules.iter().map(|module| directory.join(module).with_extension("rs")).collect()
 }
 
-/// The protocol's letters: `TCP` of `TCP-H1`.
+/// Returns the letters of the protocol: `TCP` of `TCP-H1`.
 fn letters(rule: &str) -> &str {
     rule.split_once('-').map_or(rule, |(letters, _)| letters)
 }
@@ -183,7 +185,8 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()))
 }
 
-/// All files below `directory` that end in `extension`, in a fixed order; build output is left out.
+/// Returns all files below `directory` that end in `extension`, in a fixed order and without build
+/// output.
 fn files_under(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("cannot list {}: {error}", directory.display()));

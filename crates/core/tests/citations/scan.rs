@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-/// The shortest and longest protocol names: `LG` and some room.
+/// The lengths of protocol names: `LG`, and some room for longer names.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=6;
 
-/// The rule that `text` begins with.
+/// Returns the rule that `text` begins with.
 pub(crate) fn leading_rule(text: &str) -> Option<String> {
     let letters = text.bytes().take_while(u8::is_ascii_uppercase).count();
     let rest = text[letters..].strip_prefix('-').filter(|_| LETTERS.contains(&letters))?;
@@ -16,7 +16,7 @@ pub(crate) fn leading_rule(text: &str) -> Option<String> {
     (digits > 0 && ends).then(|| text[..length].to_owned())
 }
 
-/// All rules that `text` mentions; a range counts for each rule in it.
+/// Returns all rules that `text` mentions. A range counts for each rule in it.
 pub(crate) fn mentions(text: &str) -> BTreeSet<String> {
     let mut rules = BTreeSet::new();
     let mut before = ' ';
@@ -33,7 +33,7 @@ pub(crate) fn mentions(text: &str) -> BTreeSet<String> {
     rules
 }
 
-/// The further rules of a range: `LG-3` followed by `..10` stands for eight.
+/// Returns the further rules of a range: `LG-3` followed by `..10` stands for eight.
 fn range(first: &str, rest: &str) -> Vec<String> {
     let number_at = first.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let Some(rest) = rest.strip_prefix("..") else { return Vec::new() };
@@ -43,8 +43,8 @@ fn range(first: &str, rest: &str) -> Vec<String> {
     (from + 1..=to).map(|number| format!("{}{number}", &first[..number_at])).collect()
 }
 
-/// Splits a file into what is code and what is marked `#[cfg(test)]`. A marked item ends with the
-/// first line that closes it at the indentation of its mark, as rustfmt writes it.
+/// Splits a file into code and the items marked `#[cfg(test)]`. A marked item ends with the first
+/// line that closes it at the indentation of its mark, as rustfmt writes it.
 pub(crate) fn split_rust(text: &str) -> (String, String) {
     let (mut code, mut tests) = (String::new(), String::new());
     let mut inside: Option<usize> = None;
@@ -64,12 +64,12 @@ pub(crate) fn split_rust(text: &str) -> (String, String) {
     (code, tests)
 }
 
-/// The module files that are compiled for tests only: `mod NAME;` in what is marked so.
+/// Returns the module files that are compiled for tests only: `mod NAME;` in marked items.
 pub(crate) fn test_modules(text: &str) -> Vec<String> {
     split_rust(text).1.lines().filter_map(declared_module).map(str::to_owned).collect()
 }
 
-/// The name in `mod NAME;`, with or without a visibility.
+/// Returns the name in `mod NAME;`, with or without a visibility.
 fn declared_module(line: &str) -> Option<&str> {
     let declaration = line.trim().strip_suffix(';')?;
     let (visibility, name) = declaration.rsplit_once("mod ")?;

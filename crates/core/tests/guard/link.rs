@@ -1,4 +1,5 @@
-//! What two guards find out about their link: how long a frame it carries, and what it loses.
+//! The knowledge of two guards about their link: the longest frame that the link carries, and its
+//! losses.
 
 use super::{agreed, lines, non_blocking, ordered, stream};
 use crate::pair::{NONE, Pair, count, frame, ratio};
@@ -33,7 +34,7 @@ fn frames_pass_unprotected_where_protected_ones_are_too_long() {
     assert_eq!(pair.guards[0].session().unwrap().needed_and_carried, (LONGEST as u16, LONGEST as u16));
 }
 
-// G-9, G-32: a long hello takes longer, and says nothing of the loop of short frames.
+// G-9, G-32: a long hello takes longer, and tells nothing about the loop of short frames.
 #[test]
 fn long_messages_do_not_lengthen_the_loop() {
     let mut pair = agreed(1, ordered(), [NONE, NONE]);
@@ -53,7 +54,7 @@ fn full_frames_pass_again_after_the_link_has_become_narrow() {
     let mut pair = agreed(1, ordered(), [NONE, NONE]);
     pair.run_for(Duration::from_secs(1));
     pair.narrow(LONGEST - 1);
-    // The memory of long messages, the time between two of them, and a hello.
+    // The time covers the memory of long messages, the time between two of them, and a hello.
     pair.run_for(Duration::from_ms(11_100));
     assert_eq!(peers(&pair), [Peer::Known, Peer::Known]);
     let before = pair.delivered[1].len();
@@ -61,7 +62,7 @@ fn full_frames_pass_again_after_the_link_has_become_narrow() {
     assert_eq!(pair.delivered[1].len() - before, 100);
 }
 
-// G-32: each end must know by itself; one direction is narrow.
+// G-32: each end must find its longest frame by itself, because one direction is narrow.
 #[test]
 fn a_link_may_be_narrow_in_one_direction() {
     let mut pair = Pair::new(1, lines, [ordered(), Protection::None], [NONE, NONE]);
@@ -70,7 +71,7 @@ fn a_link_may_be_narrow_in_one_direction() {
     assert_eq!(peers(&pair), [Peer::Known, Peer::Agreed], "the far end sends nothing long");
 }
 
-// G-33: whatever protects the link, both ends know what it lost, to the frame once it rests.
+// G-33: under any protection both ends know the losses of the link, to the frame once the link rests.
 #[test]
 fn both_ends_count_what_the_link_loses() {
     for protection in [Protection::None, ordered(), non_blocking()] {
@@ -99,7 +100,7 @@ fn both_ends_count_what_the_link_loses() {
     }
 }
 
-// G-33: neither a peer that begins anew nor one that was away is a loss.
+// G-33: neither a restart of the peer nor an outage counts as loss.
 #[test]
 fn an_outage_is_not_corruption() {
     let mut pair = agreed(3, ordered(), [NONE, NONE]);
@@ -120,7 +121,7 @@ fn an_outage_is_not_corruption() {
     assert!(count(&pair.guards[1], "arriving", "contents") >= 2000);
 }
 
-// G-33: what a port drops is not the link's doing.
+// G-33: a drop of a port is no loss of the link.
 #[test]
 fn drops_of_the_ports_are_told_apart() {
     let mut pair = agreed(5, Protection::None, [NONE, NONE]);
@@ -130,7 +131,8 @@ fn drops_of_the_ports_are_told_apart() {
     stream(&mut pair, 0..1000, 1514);
     let dropped = pair.lost()[0] - before;
     pair.set_loss([NONE, NONE]);
-    // The sending port says that it refused 40 of them, the receiving port that it missed the others.
+    // The sending port reports 40 refused frames, and the receiving port reports that it missed the
+    // other lost frames.
     pair.guards[0].set_port_drops(0, 40);
     pair.guards[1].set_port_drops(dropped - 40, 0);
     pair.run_for(Duration::from_secs(2));

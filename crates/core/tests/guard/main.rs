@@ -16,7 +16,7 @@ use swarm::{ids, swarm};
 /// Full frames back to back take 12.3 us at 1 Gb/s.
 const SPACING: Duration = Duration::from_us(13);
 
-/// Sends frames `ids` from the near end, evenly, and lets the last ones settle.
+/// Sends frames `ids` from the near end at equal intervals, and lets the last frames settle.
 fn stream(pair: &mut Pair, ids: core::ops::Range<u32>, length: usize) {
     for id in ids {
         pair.send(0, &frame(id, length));
@@ -25,12 +25,12 @@ fn stream(pair: &mut Pair, ids: core::ops::Range<u32>, length: usize) {
     pair.run_for(Duration::from_ms(100));
 }
 
-/// The line protocols of this crate.
+/// Returns the line protocols of this crate.
 fn lines() -> Vec<Box<dyn LineProtocol>> {
     vec![Box::new(LinkGuardianLine::new())]
 }
 
-/// LinkGuardian with two copies and no cap on holes.
+/// Returns LinkGuardian in ordered mode, with two copies and no cap on holes.
 fn ordered() -> Protection {
     Protection::LinkGuardian(LinkGuardian {
         copies: Some(2),
@@ -49,7 +49,7 @@ fn non_blocking() -> Protection {
     })
 }
 
-/// A pair that protects both directions alike and has found each other.
+/// Returns a pair that protects both directions by `protection` and has found each other.
 fn agreed(seed: u64, protection: Protection, loss: [LossModel; 2]) -> Pair {
     Pair::agreed(seed, lines, [protection.clone(), protection], loss)
 }
@@ -78,7 +78,7 @@ fn one_lost_frame_comes_one_loop_later() {
     assert_eq!(pair.count(1, "receiver", "given_up"), 0);
 }
 
-// LG-16: whoever wants both copies gets both.
+// LG-16: a user who wants both copies of a frame gets both.
 #[test]
 fn second_copies_are_dropped_unless_they_are_wanted() {
     for (deduplicate, copies) in [(true, 1), (false, 2)] {
@@ -97,7 +97,8 @@ fn a_lost_tail_is_found_by_a_dummy() {
     let mut pair = agreed(1, ordered(), [at(&[0]), NONE]);
     pair.send(0, &frame(7, 1514));
     pair.run_for(Duration::from_us(400));
-    // Serialised in 12.3 us, the dummy 25 us later, the notification and the copy 100 us each.
+    // The frame is serialised in 12.3 us, the dummy leaves 25 us later, the notification and the copy take 100
+    // us each.
     assert_eq!(ids(&pair.delivered[1]), [7]);
 }
 
@@ -112,11 +113,11 @@ fn a_hello_is_the_dummy_of_last_resort() {
     assert_eq!(ids(&pair.delivered[1]), [7]);
 }
 
-// G-14: the frame and both copies are lost; the others wait for two loops and the slack, no longer.
+// G-14: the frame and both its copies are lost; the later frames wait for two loops and the slack, no longer.
 #[test]
 fn a_hole_is_given_up_in_time() {
     let mut pair = agreed(1, ordered(), [NONE, NONE]);
-    // Long enough for the loop to be measured.
+    // The run is long enough for the loop to be measured.
     pair.run_for(Duration::from_ms(200));
     let loop_time = pair.guards[1].session().unwrap().loop_time.unwrap();
     assert!(loop_time > Duration::from_us(200) && loop_time < Duration::from_us(220), "{loop_time}");
@@ -132,15 +133,16 @@ fn a_hole_is_given_up_in_time() {
     assert_eq!(pair.count(1, "receiver", "given_up"), 1);
 }
 
-/// How both directions are protected when the way back loses notifications too.
+/// Returns the protection with this many copies of control frames, for a way back that loses notifications too.
 fn with_control_copies(protection: Protection, copies: u32) -> Protection {
     let Protection::LinkGuardian(options) = protection else { panic!("LinkGuardian has such copies") };
     Protection::LinkGuardian(LinkGuardian { control_copies: Some(copies), ..options })
 }
 
 // G-26, LG-46: a frame is lost with its notification, q^C, or with its copies. Runs of losses go with one
-// notification, which widens the deviation by the root of (1 + p) / (1 - p); 4.4 of them are exceeded in one of
-// 90,000 runs, of six once in 15,000. Whatever arrives twice, each loss is sent again once.
+// notification, which widens the deviation by the root of (1 + p) / (1 - p); 4.4 of these deviations are
+// exceeded in one of 90,000 runs, of six runs once in 15,000. Each loss is sent again once, whichever copies of
+// a notification arrive.
 #[test]
 fn the_effective_loss_falls_with_the_copies_of_notifications() {
     const FRAMES: u32 = 60_000;
@@ -148,7 +150,8 @@ fn the_effective_loss_falls_with_the_copies_of_notifications() {
     for protection in [ordered(), non_blocking()] {
         for control_copies in 1..=3 {
             let chosen = with_control_copies(protection.clone(), control_copies);
-            // The far end's choice says nothing about this direction: the sender's does (G-26).
+            // The choice of the far end says nothing about this direction; the choice of the sender does
+            // (G-26).
             let mut pair = Pair::agreed(3, lines, [chosen, protection.clone()], [ratio(p), ratio(q)]);
             stream(&mut pair, 0..FRAMES, 1000);
             let mut seen = ids(&pair.delivered[1]);
@@ -188,7 +191,7 @@ fn copies_of_control_frames_follow_the_loss_of_the_end_that_sends_them() {
     assert_eq!(copies(&pair), [1, 2]);
 }
 
-/// What a guard sends toward the link at this instant.
+/// Returns the frames that a guard sends toward the link at this instant.
 fn sent(pair: &mut Pair, end: usize) -> Vec<Vec<u8>> {
     let guard = &mut pair.guards[end];
     let frames = std::iter::from_fn(|| {
@@ -200,8 +203,8 @@ fn sent(pair: &mut Pair, end: usize) -> Vec<Vec<u8>> {
     frames.collect()
 }
 
-// G-16, G-26: the first frame is lost, and all at one instant so much comes behind it that the sender is
-// paused. However many pauses arrive, the sender stops once; without any it goes on.
+// G-16, G-26: the first frame is lost, and the frames that come behind it at one instant are so many that the
+// sender is paused. The sender stops once, however many pauses arrive. If none arrives, the sender goes on.
 #[test]
 fn a_copy_takes_the_place_of_a_lost_pause() {
     for (copies, lost, obeyed) in [(1, 0, 1), (1, 1, 0), (3, 2, 1), (3, 0, 1)] {
@@ -240,7 +243,8 @@ fn the_effective_loss_is_p_to_the_n_plus_one() {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), pair.delivered[1].len(), "something was delivered twice");
-        // Every lost frame is asked for, so the misses are binomial: 480 expected, four deviations.
+        // Every lost frame is asked for, so the number of missing frames is binomial: 480 expected, four
+        // deviations.
         let missed = f64::from(FRAMES) - seen.len() as f64;
         let expected = f64::from(FRAMES) * 0.2f64 * 0.2 * 0.2;
         assert!((missed - expected).abs() < 4.0 * expected.sqrt(), "{protection}: {missed} missed");
@@ -278,7 +282,7 @@ fn a_peer_without_a_guard_gets_plain_frames() {
     assert_eq!(pair.guards[0].session().unwrap().peer, Peer::Absent);
 }
 
-// G-6: what is under way when the protection changes is neither lost nor repeated.
+// G-6: no frame under way when the protection changes is lost or repeated.
 #[test]
 fn the_protection_changes_while_frames_pass() {
     let mut pair = agreed(2, ordered(), [NONE, NONE]);
@@ -331,7 +335,8 @@ fn the_lan_cannot_forge_frames_of_the_guards() {
     assert!(pair.delivered[1].is_empty());
 }
 
-/// A host's frame with each EtherType of the guards: garbage, but for a hello that another guard has written.
+/// Returns a frame of a host with each EtherType of the guards: garbage, but for a hello that another guard has
+/// written.
 fn frames_that_look_like_ours() -> Vec<Vec<u8>> {
     let garbage = [[0xab, 0xcd], [0x88, 0xb5]].map(|ethertype| {
         let mut forged = frame(1, 60);
@@ -341,7 +346,7 @@ fn frames_that_look_like_ours() -> Vec<Vec<u8>> {
     garbage.into_iter().chain([stray_hello(9)]).collect()
 }
 
-/// Two guards that protect nothing and have said nothing yet.
+/// Returns two guards that protect nothing and have sent nothing yet.
 fn silent(seed: u64) -> Pair {
     let mut pair = Pair::new(seed, lines, [Protection::None, Protection::None], [NONE, NONE]);
     pair.guards = [0, 1].map(|_| Guard::silent(config(), lines()));
@@ -366,7 +371,7 @@ fn silent_guards_refuse_what_looks_like_theirs() {
     assert_eq!(pair.guards.each_ref().map(|guard| guard.counters().foreign), [3, 3]);
 }
 
-// G-25: the wire between two guards carries what they say, and a host's frames with their EtherTypes.
+// G-25: the wire between two guards carries their messages, and the frames of hosts with their EtherTypes.
 #[test]
 fn a_plain_wire_looks_into_no_frame() {
     let mut pair = silent(4);
@@ -382,7 +387,7 @@ fn a_plain_wire_looks_into_no_frame() {
     }
 }
 
-// G-25: a host's frames that wait, or are under way, as the guards begin to listen.
+// G-25: frames of a host that wait, or are under way, when the guards begin to listen.
 #[test]
 fn no_guard_decodes_what_a_host_sent_before_it_listened() {
     let mut pair = silent(4);
@@ -415,13 +420,13 @@ fn whatever_happens_nothing_is_wrong_and_all_heals() {
         let chosen = ["near/copies", "far/copies"];
         let pair =
             swarm(seed, lines, chosen.map(|name| with_control_copies(protection.clone(), copies(name))));
-        // What the end at the other side chose for its direction.
+        // The choice of the opposite end for its direction.
         let followed = [1, 0].map(|end| pair.count(end, "receiver", "control_copies"));
         assert_eq!(followed, chosen.map(|name| u64::from(copies(name))), "seed {seed}");
     }
 }
 
-// G-1, G-6, G-9: each direction follows its sender's protection, and the other way nothing is protected.
+// G-1, G-6, G-9: each direction follows the protection of its sender, and the reverse direction is unprotected.
 #[test]
 fn one_direction_may_be_protected_alone() {
     for protections in [[ordered(), Protection::None], [Protection::None, non_blocking()]] {
@@ -460,13 +465,14 @@ fn acknowledgements_that_cannot_ride_do_not_wait() {
         pair.send(1, &frame(number, 1514));
         pair.run_for(SPACING);
     }
-    // A millisecond of frames, half a loop and the way of an acknowledgement: a hello comes after fifty.
+    // The buffer holds a millisecond of frames, half a loop, and the way of an acknowledgement: a hello comes
+    // after fifty.
     let unacknowledged = pair.count(0, "sender", "buffer_max_bytes") / 700;
     assert!(unacknowledged < 150, "{unacknowledged} frames waited for an acknowledgement");
     assert!(pair.guards[1].counters().explicit_acks >= 45);
 }
 
-/// The hello of a guard that nobody here has met.
+/// Returns the hello of a guard that neither guard of the pair has met.
 fn stray_hello(seed: u64) -> Vec<u8> {
     let mut stranger = Guard::new(config(), lines(), ordered(), 0.0, Streams::new(seed).stream("stranger"));
     stranger.handle_timeout(stranger.poll_timeout());

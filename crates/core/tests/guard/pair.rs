@@ -1,5 +1,5 @@
-//! Two guards, a link and a clock: what the tests of guards play their dialogues on, here and wherever there
-//! is a line protocol.
+//! Two guards, a link and a clock: the stage for dialogues of guards, in this crate and in every crate with
+//! a line protocol.
 
 use lossylink_core::engine::report::Reading;
 use lossylink_core::guard::{Frame, Guard, GuardConfig, LineProtocol, Peer, QueueLimits, Side};
@@ -11,23 +11,23 @@ use lossylink_core::units::{BitRate, Bytes};
 use lossylink_core::wire::wire_octets;
 use std::collections::VecDeque;
 
-/// Makes the line protocols of one guard.
+/// A function that makes the line protocols of one guard.
 pub type Lines = fn() -> Vec<Box<dyn LineProtocol>>;
 
-/// One-way delay of the link.
+/// The one-way delay of the link.
 const PROPAGATION: Duration = Duration::from_us(100);
-/// Rate of the link.
+/// The rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
 
 /// A clean direction.
 pub const NONE: LossModel = LossModel::None;
 
-/// Independent losses of a share of the frames.
+/// Returns independent losses of the share `p` of the frames.
 pub fn ratio(p: f64) -> LossModel {
     LossModel::bernoulli(p).unwrap()
 }
 
-/// The loss of exactly these frames.
+/// Returns the loss of exactly the frames at these positions.
 pub fn at(positions: &[u64]) -> LossModel {
     LossModel::at(positions.to_vec()).unwrap()
 }
@@ -38,11 +38,11 @@ struct Direction {
     sending: bool,
     flying: VecDeque<(Instant, Frame)>,
     loss: LossProcess,
-    /// Nothing gets through at all.
+    /// Whether no frame gets through.
     is_cut: bool,
-    /// The longest frame that gets through.
+    /// The length of the longest frame that gets through.
     longest: usize,
-    /// Frames that did not get through.
+    /// The number of frames that did not get through.
     lost: u64,
 }
 
@@ -53,25 +53,25 @@ impl Direction {
     }
 }
 
-/// Near guard, link, far guard.
+/// A near guard, a link and a far guard.
 pub struct Pair {
     pub guards: [Guard; 2],
     directions: [Direction; 2],
     pub now: Instant,
-    /// What each end handed to its LAN.
+    /// The frames that each end handed to its LAN.
     pub delivered: [Vec<Vec<u8>>; 2],
     lines: Lines,
     streams: Streams,
     restarts: u64,
 }
 
-/// A guard's parameters in these tests.
+/// Returns the parameters of a guard in these tests.
 pub fn config() -> GuardConfig {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
     GuardConfig { queue, longest_frame: 1514, frames: 20_000, secret: None }
 }
 
-/// A frame for the other host that carries `id`, of at least 60 bytes.
+/// Returns a frame for the other host that carries `id`, of at least 60 bytes.
 pub fn frame(id: u32, length: usize) -> Vec<u8> {
     let mut frame = vec![0x5a; length.max(60)];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4]);
@@ -80,12 +80,12 @@ pub fn frame(id: u32, length: usize) -> Vec<u8> {
     frame
 }
 
-/// The number that a delivered frame carries.
+/// Returns the number that a delivered frame carries.
 pub fn id(frame: &[u8]) -> u32 {
     u32::from_be_bytes([frame[14], frame[15], frame[16], frame[17]])
 }
 
-/// What a counter of a guard reads.
+/// Returns the reading of a counter of a guard.
 pub fn count(guard: &Guard, group: &str, name: &str) -> u64 {
     let groups = guard.report();
     let group = groups.iter().find(|found| found.name == group).expect(group);
@@ -97,7 +97,8 @@ pub fn count(guard: &Guard, group: &str, name: &str) -> u64 {
 }
 
 impl Pair {
-    /// Guards that have not heard of each other; each protects what it sends in its own way.
+    /// Returns guards that have not heard of each other. Each protects its own direction by its own
+    /// protection.
     pub fn new(seed: u64, lines: Lines, protections: [Protection; 2], loss: [LossModel; 2]) -> Self {
         let streams = Streams::new(seed);
         let guard = |name: &str, protection: &Protection| {
@@ -123,7 +124,7 @@ impl Pair {
         }
     }
 
-    /// Both ends know each other.
+    /// Returns guards that know each other.
     pub fn agreed(seed: u64, lines: Lines, protections: [Protection; 2], loss: [LossModel; 2]) -> Self {
         let mut pair = Self::new(seed, lines, protections, [NONE, NONE]);
         pair.run_for(Duration::from_ms(2));
@@ -143,12 +144,12 @@ impl Pair {
         self.directions.iter_mut().for_each(|direction| direction.is_cut = is_cut);
     }
 
-    /// No longer frame gets through.
+    /// Lets no frame longer than `longest` through.
     pub fn narrow(&mut self, longest: usize) {
         self.directions.iter_mut().for_each(|direction| direction.longest = longest);
     }
 
-    /// Frames that have not got through from each end.
+    /// Returns the number of frames from each end that did not get through.
     pub fn lost(&self) -> [u64; 2] {
         self.directions.each_ref().map(|direction| direction.lost)
     }
@@ -160,30 +161,31 @@ impl Pair {
         self.guards[end] = Guard::new(config(), (self.lines)(), protection, 0.0, stream);
     }
 
-    /// Protects what `end` sends by another protection.
+    /// Protects the direction from `end` by another protection.
     pub fn protect(&mut self, end: usize, protection: Protection) {
         self.protect_under(end, protection, 0.0);
     }
 
-    /// A pair over a link that is said to lose this share of what `end` sends.
+    /// Protects the direction from `end` by another protection, with `loss` as the stated loss of that
+    /// direction.
     pub fn protect_under(&mut self, end: usize, protection: Protection, loss: f64) {
         self.restarts += 1;
         let stream = self.streams.trial(self.restarts).stream("protected");
         self.guards[end].protect(self.now, protection, loss, stream);
     }
 
-    /// What a counter of the guard at `end` reads.
+    /// Returns the reading of a counter of the guard at `end`.
     pub fn count(&self, end: usize, group: &str, name: &str) -> u64 {
         count(&self.guards[end], group, name)
     }
 
-    /// The host at `end` sends a frame.
+    /// Sends a frame of the host at `end`.
     pub fn send(&mut self, end: usize, bytes: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Lan, bytes);
         self.drive(end);
     }
 
-    /// A frame that nobody sent comes out of the link at `end`.
+    /// Delivers a frame that nobody sent from the link to `end`.
     pub fn inject(&mut self, end: usize, bytes: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Link, bytes);
         self.drive(end);
@@ -192,7 +194,7 @@ impl Pair {
     pub fn run_for(&mut self, span: Duration) {
         let until = self.now + span;
         loop {
-            // A guard that has just been started is late from the first moment.
+            // A timer of a guard that has just been started is overdue from the first moment.
             let due = [0, 1].map(|end| {
                 self.guards[end].poll_timeout().min(self.directions[end].next_event()).max(self.now)
             });

@@ -1,17 +1,18 @@
-//! Swarms of faults: whole worlds drawn from a seed, and what must hold in each of them.
+//! Swarms of faults: whole worlds drawn from a seed, and the checks of each.
 
 use super::pair::{Lines, NONE, Pair, frame, id, ratio};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams, uniform};
 use lossylink_core::time::Duration;
 
-/// The numbers that frames carry.
+/// Returns the numbers that frames carry.
 pub fn ids(frames: &[Vec<u8>]) -> Vec<u32> {
     frames.iter().map(|frame| id(frame)).collect()
 }
 
-/// One world of faults drawn from `seed`: nothing is ever delivered twice or altered, order is kept
-/// where promised, memory is bounded; once the link heals, all is well within a second. The pair is what is left.
+/// Runs one world of faults drawn from `seed` and returns its pair. No frame is ever delivered twice or altered,
+/// order is kept where promised, and memory is bounded. A second after the link heals, every frame arrives
+/// again.
 pub fn swarm(seed: u64, lines: Lines, protections: [Protection; 2]) -> Pair {
     let mut rng = Streams::new(seed).stream("faults");
     let mut pair = Pair::new(seed, lines, protections.clone(), [NONE, NONE]);

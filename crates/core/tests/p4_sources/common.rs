@@ -1,4 +1,4 @@
-//! What the programs share: Ethernet, the corruption of a link, and the ports of a switch.
+//! The common parts of the programs: Ethernet, the corruption of a link, and the ports of a switch.
 
 use super::comparison::Numbers;
 use super::frames::Header;
@@ -7,7 +7,7 @@ use lossylink_core::loss::Quantised;
 use lossylink_core::wire::MINIMUM_FRAME;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
 
-/// Constants that stand in `p4/common`.
+/// Returns the constants that stand in `p4/common`.
 pub(crate) fn constants() -> Vec<(&'static str, u128)> {
     let draws = Quantised::new(1.0).expect("every frame may be lost").values();
     vec![("MINIMUM_FRAME_BYTES", u128::from(MINIMUM_FRAME.0)), ("CORRUPTION_DRAW_MAX", u128::from(draws) - 1)]
@@ -29,7 +29,7 @@ pub(crate) const INSIDE: [&str; 12] = [
     "INSTANCE_RECIRCULATED",
 ];
 
-/// Ethernet's header.
+/// Returns the header of Ethernet with these values.
 pub(crate) fn ethernet(header: &EthernetHeader) -> Header {
     let mut bytes = vec![0; EthernetHeader::LEN];
     header.emit(&mut bytes);
@@ -46,12 +46,12 @@ pub(crate) fn ethernet_values(header: &EthernetHeader) -> Values {
     .into()
 }
 
-/// The EtherType behind a header (WIRE-8, FEC-2).
+/// Returns the values of the EtherType behind a header (WIRE-8, FEC-2).
 pub(crate) fn next_values(ethertype: EtherType) -> Values {
     [("ethertype", u128::from(ethertype.0))].into()
 }
 
-/// An Ethernet header with random addresses.
+/// Returns an Ethernet header with random addresses.
 pub(crate) fn ethernet_of(n: &Numbers, ethertype: EtherType) -> EthernetHeader {
     let address = |number: u64| std::array::from_fn(|byte| (number >> (8 * byte)) as u8);
     let (destination, source) = (MacAddress(address(n[0])), MacAddress(address(n[1])));

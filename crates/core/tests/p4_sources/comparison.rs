@@ -1,5 +1,5 @@
-//! A program against this crate: every constant and every header has a counterpart that agrees, or is known
-//! to exist only inside a switch.
+//! The comparison of a program with this crate: every constant and every header has a counterpart that
+//! agrees, or is known to exist only inside a switch.
 
 use super::common;
 use super::frames::{Frame, Header};
@@ -8,29 +8,29 @@ use super::program::Program;
 /// Random numbers, from which a comparison takes the values of fields.
 pub(crate) type Numbers = [u64; 12];
 
-/// What a protection's program must agree with.
+/// The counterparts in this crate of the programs of one protection.
 pub(crate) struct Family {
-    /// Its folder below `p4/`.
+    /// The folder of the programs below `p4/`.
     pub(crate) folder: &'static str,
-    /// The files of its programs below `p4/`, or their folders.
+    /// The files of the programs below `p4/`, or the folders of these files.
     pub(crate) files: &'static [&'static str],
-    /// Constants and the values that this crate has for them, but for those that programs share.
+    /// Constants and their values in this crate, but for the constants that all programs share.
     pub(crate) constants: fn() -> Vec<(&'static str, u128)>,
-    /// Bits of types.
+    /// The widths of types in bits.
     pub(crate) widths: fn() -> Vec<(&'static str, usize)>,
     /// Headers on a wire, with values and the bytes that this crate makes of them.
     pub(crate) headers: fn(&Numbers) -> Vec<Header>,
-    /// Whole frames, likewise.
+    /// Whole frames, with values and the bytes that this crate makes of them.
     pub(crate) frames: fn(&Numbers) -> Vec<Frame>,
     /// Constants and headers that exist only inside a switch.
     pub(crate) inside: &'static [&'static [&'static str]],
-    /// How the names of what is numbered inside a switch begin, such as events, which
-    /// `tests/python/test_bmv2_sources.py` checks.
+    /// Prefixes of the names of numbered things inside a switch, such as events.
+    /// `tests/python/test_bmv2_sources.py` checks those numbers.
     pub(crate) numbered: &'static [&'static str],
 }
 
 impl Family {
-    /// What is wrong with a program, one line each; empty if all agrees.
+    /// Returns the defects of a program, one line each; empty if all agrees.
     pub(crate) fn defects(&self, program: &Program, numbers: &Numbers) -> Vec<String> {
         let constants = [common::constants(), (self.constants)()].concat();
         let headers = (self.headers)(numbers);
@@ -55,7 +55,7 @@ impl Family {
         defects
     }
 
-    /// Names without a counterpart, and names in the lists that the program does not have.
+    /// Returns the names without a counterpart, and the names in the lists that the program does not have.
     fn unchecked(
         &self,
         program: &Program,
@@ -77,8 +77,8 @@ impl Family {
     }
 }
 
-/// Numbers of which one is as large as can be and the others are zero, each in turn: they tell any two
-/// fields apart.
+/// Returns lists of numbers in which one number is as large as can be and the others are zero, each number
+/// in turn. These lists tell any two fields apart.
 pub(crate) fn one_at_a_time() -> impl Iterator<Item = Numbers> {
     (0..12).map(|place| std::array::from_fn(|other| if other == place { u64::MAX } else { 0 }))
 }

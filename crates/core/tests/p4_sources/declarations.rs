@@ -1,4 +1,4 @@
-//! What P4 text declares: types, constants, headers and structures, each as it is written.
+//! The declarations of P4 text: types, constants, headers and structures, each as it is written.
 
 use super::tokens::tokens;
 
@@ -20,11 +20,12 @@ pub(crate) enum Declaration {
     Header(String, Vec<Named>),
     /// `struct NAME { ... }`
     Structure(String, Vec<Named>),
-    /// What would hide a constant or a header from the comparison.
+    /// A declaration that cannot be read, and that would hide a constant or a header from the
+    /// comparison.
     Unread(String),
 }
 
-/// The declarations in `text`, wherever they stand in it.
+/// Returns the declarations in `text`, wherever they stand.
 pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
     let tokens = tokens(text);
     (0..tokens.len()).filter_map(|at| declaration(&tokens[at..])).collect()
@@ -47,7 +48,7 @@ fn declaration(tokens: &[String]) -> Option<Declaration> {
     }
 }
 
-/// A type, a name, and what follows.
+/// Returns a type, a name, and the tokens that follow.
 fn named(tokens: &[String]) -> Option<(Named, &[String])> {
     let length = if tokens.get(1)? == "<" { until(tokens, ">").len() + 1 } else { 1 };
     let (kind, rest) = tokens.split_at_checked(length)?;
@@ -56,7 +57,7 @@ fn named(tokens: &[String]) -> Option<(Named, &[String])> {
     is_word.then(|| (Named { kind: kind.concat(), name: name.clone() }, rest))
 }
 
-/// The fields of `NAME { KIND FIELD; ... }`.
+/// Returns the fields of `NAME { KIND FIELD; ... }`.
 fn fields(tokens: &[String]) -> Option<Vec<Named>> {
     let body = tokens.get(1..)?.strip_prefix(&["{".to_owned()])?;
     until(body, "}").split(|token| token == ";").filter(|field| !field.is_empty()).map(field).collect()

@@ -1,4 +1,4 @@
-//! What `p4/fec_model` must agree with: the header of forward error correction.
+//! The counterpart of `p4/fec_model` in this crate: the header of forward error correction.
 
 use super::common::{ethernet, ethernet_of, ethernet_values, next_values};
 use super::comparison::{Family, Numbers};
@@ -27,7 +27,7 @@ fn constants() -> Vec<(&'static str, u128)> {
     ]
 }
 
-/// FEC-2, FEC-3: what begins both headers, and the rest of each.
+/// Returns both headers: their common fields, and the rest of each (FEC-2, FEC-3).
 fn headers(n: &Numbers) -> Vec<Header> {
     let (data, parity) = (data_of(n), parity_of(n));
     let bytes = |header: &FecHeader, range: std::ops::Range<usize>| emitted(header)[range].to_vec();
@@ -40,7 +40,7 @@ fn headers(n: &Numbers) -> Vec<Header> {
     ]
 }
 
-/// Both frames up to the mark that follows the header.
+/// Returns both frames up to the corruption mark that follows the header.
 fn frames(n: &Numbers) -> Vec<Frame> {
     let (data, parity) = (data_of(n), parity_of(n));
     let head = ethernet_of(n, EtherType::FEC);

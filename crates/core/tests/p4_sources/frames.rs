@@ -4,7 +4,7 @@ use super::layout::Values;
 use super::program::Program;
 use lossylink_core::wire::MINIMUM_FRAME;
 
-/// A header: values for the fields of the program's, and the bytes that they should make.
+/// A header: values for the fields of the program's header, and the bytes that they should make.
 pub(crate) struct Header {
     pub(crate) name: &'static str,
     pub(crate) values: Values,
@@ -16,12 +16,12 @@ pub(crate) struct Frame {
     pub(crate) name: &'static str,
     pub(crate) headers: Vec<(&'static str, Values)>,
     pub(crate) bytes: Vec<u8>,
-    /// It carries nothing else and is padded.
+    /// Whether the frame carries no other frame and is padded.
     pub(crate) is_control: bool,
 }
 
 impl Header {
-    /// How the program's header differs.
+    /// Returns how the header of the program differs.
     pub(crate) fn defect(&self, program: &Program) -> Option<String> {
         let Some(layout) = program.headers.get(self.name) else {
             return Some(format!("{} is not in the program", self.name));
@@ -35,7 +35,8 @@ impl Header {
 }
 
 impl Frame {
-    /// How the program's frame differs: every structure of headers that has all of its headers must make it.
+    /// Returns how the frame of the program differs. Every structure of headers that has all headers of the
+    /// frame must make the frame.
     pub(crate) fn defect(&self, program: &Program) -> Option<String> {
         let has = |order: &[(String, String)], name: &str| order.iter().any(|(instance, _)| instance == name);
         let mut orders = program
@@ -53,8 +54,8 @@ impl Frame {
         })
     }
 
-    /// The frame's headers in this order. A control frame is made of another frame, whose rest comes behind
-    /// them, and is cut.
+    /// Returns the bytes of the frame's headers in this order. A control frame is made of another frame:
+    /// the rest of that frame stands behind the headers, and the whole is cut.
     fn made_by(&self, program: &Program, order: &[(String, String)]) -> Result<Vec<u8>, String> {
         let mut made = Vec::new();
         for (instance, header) in order {

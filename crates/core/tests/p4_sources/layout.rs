@@ -1,4 +1,4 @@
-//! Where each field of a header stands, bit by bit, and the bytes that values make there.
+//! The place of each field of a header, bit by bit, and the bytes that values make there.
 
 use std::collections::BTreeMap;
 
@@ -23,17 +23,17 @@ impl Layout {
         self.0.push(Field { name, offset: self.bits(), width });
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     pub(crate) fn fields(&self) -> &[Field] {
         &self.0
     }
 
-    /// Length of the whole header.
+    /// Returns the length of the whole header.
     pub(crate) fn bits(&self) -> usize {
         self.0.last().map_or(0, |field| field.offset + field.width)
     }
 
-    /// The header with these values, or what is wrong with them.
+    /// Returns the header with these values, or the defect of these values.
     pub(crate) fn bytes(&self, values: &Values) -> Result<Vec<u8>, String> {
         if let Some(name) = values.keys().find(|name| self.0.iter().all(|field| field.name != **name)) {
             return Err(format!("has no field {name}"));

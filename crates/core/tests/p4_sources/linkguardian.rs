@@ -1,4 +1,4 @@
-//! What `p4/linkguardian` must agree with.
+//! The counterparts of `p4/linkguardian` in this crate.
 
 use super::common::{ethernet, ethernet_of, ethernet_values, next_values};
 use super::comparison::{Family, Numbers};
@@ -12,7 +12,7 @@ use lossylink_core::wire::linkguardian::{
 };
 use lossylink_core::wire::pfc::{self, CLASSES, PauseFrame};
 
-/// For BMv2.
+/// The programs for BMv2.
 pub(crate) const FAMILY: Family = Family {
     folder: "linkguardian",
     files: &["common", "linkguardian"],
@@ -24,7 +24,7 @@ pub(crate) const FAMILY: Family = Family {
     numbered: &["SENDER_", "RECEIVER_"],
 };
 
-/// For Tofino: the headers are those of the programs for BMv2.
+/// The programs for Tofino: their headers are those of the programs for BMv2.
 pub(crate) const FOR_TOFINO: Family = Family {
     folder: "linkguardian_tna",
     files: &["common", "linkguardian/headers.p4", "linkguardian_tna"],
@@ -40,7 +40,7 @@ const ACK: u128 = 0b01;
 const NOTIFICATION: u128 = 0b10;
 const NEVER_ON_A_WIRE: u128 = 0b11;
 
-/// Constants of `headers.p4`.
+/// Returns the constants of `headers.p4`.
 fn shared_constants() -> Vec<(&'static str, u128)> {
     let destination = MacAddress::MAC_CONTROL.0.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
     vec![
@@ -70,7 +70,7 @@ fn constants_of_receivers() -> Vec<(&'static str, u128)> {
     vec![("LARGEST_HOLE", u128::from(LARGEST_HOLE)), ("SENDS_PER_UPDATE", u128::from(SENDS_PER_UPDATE))]
 }
 
-/// WIRE-5 to WIRE-8, WIRE-10.
+/// Returns the headers of WIRE-5 to WIRE-8 and WIRE-10.
 fn headers(n: &Numbers) -> Vec<Header> {
     let (data, ack, notification, pause) = (data_of(n), ack_of(n), notification_of(n), pause_of(n));
     let emitted = |length: usize, emit: &dyn Fn(&mut [u8])| {
@@ -104,7 +104,7 @@ fn headers(n: &Numbers) -> Vec<Header> {
     ]
 }
 
-/// All the frames that WIRE-9 lists, and a pause.
+/// Returns all frames that WIRE-9 lists, and a pause frame.
 fn frames(n: &Numbers) -> Vec<Frame> {
     let data = DataHeader { is_dummy: false, rx_buffered: false, ..data_of(n) };
     let dummy = DataHeader { is_dummy: true, ..data };
@@ -147,7 +147,7 @@ fn frames(n: &Numbers) -> Vec<Frame> {
     ]
 }
 
-/// A frame with a payload, without it.
+/// Returns a frame that carries a payload, without that payload.
 fn carrying(
     name: &'static str,
     head: &EthernetHeader,
@@ -161,7 +161,7 @@ fn carrying(
     Frame { name, headers, bytes, is_control: false }
 }
 
-/// WIRE-9: a frame that is padded to a minimum frame.
+/// Returns a control frame, which is padded to a minimum frame (WIRE-9).
 fn control(
     name: &'static str,
     head: &EthernetHeader,
@@ -173,7 +173,7 @@ fn control(
     Frame { is_control: true, ..whole }
 }
 
-/// WIRE-10
+/// Returns a pause frame (WIRE-10).
 fn pause_frame(n: &Numbers) -> Frame {
     let (source, pause) = (ethernet_of(n, EtherType::MAC_CONTROL).source, pause_of(n));
     let head =
@@ -186,7 +186,7 @@ fn padding() -> (&'static str, Values) {
     ("padding", [("zeros", 0)].into())
 }
 
-/// WIRE-8: the EtherType behind a data header.
+/// Returns the header that holds the EtherType behind a data header (WIRE-8).
 fn next(ethertype: EtherType) -> Header {
     let content = Content { ethertype, payload: &[] };
     let frame = LinkGuardianFrame::Data { ack: None, data: DataHeader::default(), content };
@@ -273,12 +273,12 @@ fn pause_values(pause: &PauseFrame) -> Values {
     .into()
 }
 
-/// What never leaves a switch, or numbers its parts, in `headers.p4`.
+/// Names in `headers.p4` of headers that never leave a switch, and of numbers of its parts.
 #[rustfmt::skip]
 const SHARED: [&str; 27] = [
-    // Headers of frames that go round, and what fills a frame.
+    // Headers of frames that recirculate, and padding.
     "tx_tag_t", "rx_tag_t", "timer_t", "waiting_t", "padding_t", "ETHERTYPE_TIMER", "ETHERTYPE_WAITING",
-    // What a recirculated frame takes along, and what replicas are for.
+    // The fields that a recirculated frame takes along, and the purposes of replicas.
     "FIELDS_RECIRCULATED",
     "RID_NONE", "RID_FORWARD", "RID_RETRANSMISSION", "RID_NOTIFICATION", "RID_PAUSE", "RID_COPY", "RID_DUMMY",
     "RID_ACK", "RID_TIMER", "RID_NOTIFICATION_COPY",
@@ -287,10 +287,10 @@ const SHARED: [&str; 27] = [
     "GROUP_PAUSE", "SESSION_COPY", "SESSION_COPY_AND_DUMMY", "SESSION_DUMMY", "SESSION_ACK",
 ];
 
-/// Words between the registers of a receiver.
+/// Names of the words between the registers of a receiver.
 const PAUSING: [&str; 3] = ["PAUSE_NOTHING", "PAUSE_STOP", "PAUSE_RESUME"];
 
-/// How Tofino's programs count positions, reach ports and hand packets on.
+/// Names by which Tofino's programs count positions, reach ports and hand packets on.
 #[rustfmt::skip]
 const TOFINO: [&str; 10] = [
     "STEP", "OCCUPIED", "MARKS", "PORT_PROCESSOR", "PORT_GENERATOR", "DROP", "MIRROR", "origin_t", "report_t",

@@ -1,4 +1,4 @@
-//! A program as its files declare it together: numbers for constants, layouts for headers.
+//! A program as its files together declare it: numbers for constants, layouts for headers.
 
 use super::declarations::{Declaration, Named, declarations};
 use super::layout::Layout;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(crate) struct Sources(Vec<String>);
 
-/// What a program declares.
+/// The declarations of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) constants: BTreeMap<String, u128>,
@@ -21,7 +21,7 @@ pub(crate) struct Program {
 }
 
 impl Sources {
-    /// Files of `p4/`, and all those in folders of it.
+    /// Returns the files at these places of `p4/`, and all files in folders at these places.
     pub(crate) fn of(places: &[&str]) -> Self {
         let mut files = Vec::new();
         for place in places {
@@ -35,20 +35,20 @@ impl Sources {
         Self(files.iter().map(read).collect())
     }
 
-    /// The program with `from`, which stands there once, replaced.
+    /// Returns the sources with `from`, which stands there once, replaced.
     pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
         let times: usize = self.0.iter().map(|text| text.matches(from).count()).sum();
         assert_eq!(times, 1, "{from:?} stands in the sources {times} times");
         Self(self.0.iter().map(|text| text.replace(from, to)).collect())
     }
 
-    /// The program with a further file.
+    /// Returns the sources with a further file.
     pub(crate) fn with(&self, text: &str) -> Self {
         Self([self.0.as_slice(), &[text.to_owned()]].concat())
     }
 }
 
-/// The folders of `p4/` that hold programs.
+/// Returns the folders of `p4/` that hold programs.
 pub(crate) fn folders() -> Vec<String> {
     let folders = entries(&root()).into_iter().filter(|path| path.is_dir());
     let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -68,7 +68,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl Program {
-    /// What the sources declare, or what in them cannot be read.
+    /// Returns the declarations of the sources, or the part of the sources that cannot be read.
     pub(crate) fn of(sources: &Sources) -> Result<Self, String> {
         if let Some(line) = sources.0.iter().flat_map(|text| text.lines()).find(|line| is_number(line)) {
             return Err(format!("a number of the preprocessor is not compared: {line}"));
@@ -96,7 +96,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Bits of a type.
+    /// Returns the width of a type in bits.
     pub(crate) fn width(&self, kind: &str) -> Result<usize, String> {
         if let Some(other) = self.types.get(kind) {
             return self.width(other);
@@ -137,7 +137,8 @@ fn is_number(line: &str) -> bool {
         && words.nth(1).is_some_and(|value| value.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// A literal, perhaps with a width in front (`8w0x1f`) or a cast (`(bit<8>) 31`).
+/// Returns the value of a literal, perhaps with a width in front (`8w0x1f`) or a cast (`(bit<8>)
+/// 31`).
 fn number(value: &[String]) -> Option<u128> {
     let [.., literal] = value else { return None };
     let before = &value[..value.len() - 1];

@@ -1,6 +1,6 @@
 //! P4 text as words, numbers and signs: without comments, annotations and lines of the preprocessor.
 
-/// The tokens of `text`.
+/// Returns the tokens of `text`.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let bare = without_annotations(&without_directives(&without_comments(text)));
     let mut found: Vec<String> = Vec::new();
@@ -30,7 +30,7 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-/// Without lines that begin with `#`, and those that they go on in.
+/// Returns the text without lines that begin with `#`, and without the lines that continue them.
 fn without_directives(text: &str) -> String {
     let mut goes_on = false;
     let mut kept = String::new();
@@ -45,7 +45,7 @@ fn without_directives(text: &str) -> String {
     kept
 }
 
-/// Without `@name` and `@name(...)`.
+/// Returns the text without `@name` and `@name(...)`.
 fn without_annotations(text: &str) -> String {
     let mut parts = text.split('@');
     let mut kept = parts.next().unwrap_or_default().to_owned();

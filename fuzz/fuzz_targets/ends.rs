@@ -1,4 +1,5 @@
-//! An arbitrary protection by an arbitrary link, dead ones among them, in any experiment: `checks::ends::run`.
+//! An arbitrary protection over an arbitrary link, dead links among them, in any experiment:
+//! `checks::ends::run`.
 #![no_main]
 
 #[path = "../../crates/sim/tests/checks/mod.rs"]

@@ -1,4 +1,5 @@
-//! An arbitrary script of what a link does, against two guards: `checks::guard::receive_path`.
+//! An arbitrary script of the behaviour of a link, against two guards:
+//! `checks::guard::receive_path`.
 #![no_main]
 
 #[path = "../../crates/core/tests/checks/mod.rs"]

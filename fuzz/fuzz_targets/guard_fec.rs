@@ -1,5 +1,5 @@
-//! An arbitrary script of what a link does, against two guards with forward error correction:
-//! `checks::guard::receive_path_of`.
+//! An arbitrary script of the behaviour of a link, against two guards with forward error
+//! correction: `checks::guard::receive_path_of`.
 #![no_main]
 
 #[path = "../../crates/core/tests/checks/mod.rs"]

@@ -1,4 +1,4 @@
-//! An arbitrary script of what a link does, against two guards with link-level retry:
+//! An arbitrary script of the behaviour of a link, against two guards with link-level retry:
 //! `checks::guard::receive_path_of`.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! An arbitrary script of what a path does, against two routed guards with the same key.
+//! An arbitrary script of the behaviour of a path, against two routed guards with one key.
 #![no_main]
 
 #[path = "../../crates/codec/tests/checks/mod.rs"]

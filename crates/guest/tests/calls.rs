@@ -1,5 +1,4 @@
-//! The calls of a kernel, from Rust: frames cross the path in the time that they should take, and a record shows
-//! them.
+//! The calls of a kernel, from Rust: frames cross the path in the expected time, and a record shows them.
 
 use lossylink_guest::calls::{
     Arrival, lossylink_path_close, lossylink_path_next, lossylink_path_open, lossylink_path_send,
@@ -14,11 +13,11 @@ use std::path::PathBuf;
 
 /// The artifact's path at 100 Gb/s under the profile `ideal`, as Python writes it.
 const PATH: &str = include_str!("path.json");
-/// Latency of hosts and cables one way, in the profile.
+/// The latency of hosts and cables one way, in the profile.
 const ONE_WAY_NS: u64 = 14_900;
-/// Times that a frame is put on a wire: by the sender's interface, and by five ports of switches.
+/// The number of times that a frame is put on a wire: by the sender's interface, and by five ports of switches.
 const SERIALISATIONS: u64 = 6;
-/// A frame of 1,514 bytes with FCS, preamble and gap, at 100 Gb/s.
+/// The time of a frame of 1,514 bytes with FCS, preamble and gap, at 100 Gb/s.
 const FRAME_NS: f64 = 1_538.0 * 8.0 / 100.0;
 const FRAME_BYTES: u32 = 1_514;
 const NEAR: u32 = 0;
@@ -46,7 +45,7 @@ fn configuration(name: &str, change: impl FnOnce(&mut Value)) -> PathBuf {
     file
 }
 
-/// A kernel as a user of a path.
+/// A user of a path that calls as a kernel does.
 struct Kernel {
     path: *mut Path,
 }
@@ -179,7 +178,7 @@ const CORRUPTION_NS: u64 = 1_000_000;
 const HEALING_NS: u64 = 3_000_000;
 const BIN_NS: u64 = 500_000;
 
-/// Sends one frame each microsecond; returns the numbers of the frames that did not arrive, and the bins.
+/// Sends one frame each microsecond. Returns the numbers of the frames that did not arrive, and the bins.
 fn time_line(name: &str, protection: &Value, protected_ns: Option<u64>) -> (Vec<u64>, Value) {
     let in_ps = |ns: u64| json!(ns * 1_000);
     let file = configuration(name, |path| {
@@ -236,8 +235,8 @@ fn a_link_corrupts_and_is_protected_while_frames_cross() {
     let (protected, report) = time_line("time-line-protected", &code, Some(2_000_000));
     assert_eq!(report["row"]["protected_at_s"], 0.002);
     assert_eq!(report["timeline"]["protected"], json!([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]));
-    // Until the protection is on, both paths lose equal frames. Of a frame and its copy one arrives, almost
-    // always.
+    // Until the protection is on, both paths lose equal frames. Then, of a frame and its copy, one arrives
+    // almost always.
     let lost = |numbers: &[u64], from: u64| numbers.iter().filter(|&&number| number >= from).count();
     assert!(lost(&protected, 2_000) <= 1 && lost(&missing, 2_000) > 1, "{protected:?} {missing:?}");
     assert!(protected.len().abs_diff(lost_before) <= 1, "{protected:?} {missing:?}");

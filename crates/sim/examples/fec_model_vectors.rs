@@ -1,9 +1,9 @@
-//! Arrivals at the switch model of FEC and what it decides about them, for `tests/p4`: `fec_model_vectors SEED...`.
+//! Arrivals at the switch model of FEC and its decisions about them, for `tests/p4`: `fec_model_vectors SEED...`.
 //!
-//! Each seed gives one line of JSON: frames and changes of code that enter the encoder, what it makes of them, what
-//! of that sets out on the wire once a small queue has dropped some and losses have marked some, and after each
-//! arrival which frames go on and how many marked ones were let go, dropped, or wait. At the end the line is healed
-//! and has room, until nothing waits.
+//! Each seed gives one line of JSON: the frames and changes of code that enter the encoder, the packets that the
+//! encoder makes of them, the packets that leave on the wire once a small queue has dropped some and losses have
+//! marked some, and after each arrival the frames that go on and how many marked packets were let go, dropped, or
+//! wait. At the end the line is healed and has room, until no packet waits.
 
 use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::report::Reading;
@@ -23,15 +23,15 @@ use std::collections::VecDeque;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// Octets of the corruption header, which a tap leaves out (FEC-25).
+/// The octets of the corruption header, which a tap leaves out (FEC-25).
 const CORRUPTION_OCTETS: u32 = 1;
-/// Codes that are drawn, the published ones among them; the last tags nothing (FEC-1).
+/// The codes that are drawn, the published ones among them; the last code tags nothing (FEC-1).
 const CODES: [(u32, u32); 9] = [(1, 1), (2, 1), (5, 1), (5, 5), (10, 3), (25, 1), (25, 5), (128, 32), (4, 0)];
-/// Shares of packets that are marked, in percent.
+/// The shares of packets that are marked, in percent.
 const LOSS_PERCENT: [u32; 5] = [0, 3, 10, 20, 50];
-/// Room of the queue in bytes, from a packet or two to more than is ever offered.
+/// The room of the queue in bytes, from a packet or two to more than is ever offered.
 const QUEUE_BYTES: [u64; 4] = [2_000, 5_000, 20_000, 100_000_000];
-/// The longest pause between two frames: two full ones at the line's rate of 10 Gb/s.
+/// The longest pause between two frames: two full frames at the line's rate of 10 Gb/s.
 const GAP_PS: u64 = 2 * 1_236_000;
 
 fn main() -> ExitCode {
@@ -50,11 +50,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// What enters the encoder.
+/// The frames and changes of code that enter the encoder.
 struct Traffic {
-    /// From which frame on which code is in force.
+    /// The codes, each with the frame from which on it is in force.
     codes: Vec<(usize, Code)>,
-    /// When each frame comes, and its bytes without the check sequence.
+    /// The frames: the time of each, and its bytes without the check sequence.
     frames: Vec<(Instant, u32)>,
 }
 
@@ -94,7 +94,7 @@ fn below(rng: &mut Stream, bound: u64) -> u64 {
     rng.next_u64() % bound
 }
 
-/// Keeps what sets out on the link.
+/// A tap that keeps the packets that leave on the link.
 #[derive(Default)]
 struct Wire(RefCell<VecDeque<Sight<u32>>>);
 
@@ -112,7 +112,7 @@ impl Watch<u32> for Wire {
     fn begin_flow(&self, _number: u64) {}
 }
 
-/// A link, and what has arrived at its decoder so far.
+/// A link, and the arrivals at its decoder so far.
 struct Line {
     link: FecModelLink<u32>,
     wire: Rc<Wire>,
@@ -144,7 +144,7 @@ impl Line {
         self.offered += 1;
     }
 
-    /// Lets everything happen up to `until`, one arrival after the other.
+    /// Lets every event happen up to `until`, one arrival after the other.
     fn run(&mut self, until: Instant) {
         while self.link.poll_timeout() <= until && !self.link.poll_timeout().is_never() {
             let now = self.link.advance(self.link.poll_timeout());
@@ -154,7 +154,7 @@ impl Line {
         }
     }
 
-    /// The packet whose last bit has come to the decoder at `now`, if there is one.
+    /// Takes the packet whose last bit has come to the decoder at `now`. Returns whether there is one.
     fn take_arrival(&mut self, now: Instant) -> bool {
         let first = self.wire.0.borrow().front().copied();
         let Some(sight) = first else { return false };
@@ -188,7 +188,7 @@ impl Line {
         })
     }
 
-    /// Everything that is under way arrives.
+    /// Lets every packet arrive that is under way.
     fn drain(&mut self) {
         self.run(Instant::NEVER);
         assert!(self.wire.0.borrow().is_empty(), "what set out has arrived");
@@ -199,7 +199,7 @@ impl Line {
     }
 }
 
-/// Bytes of a packet on the wire without its check sequence, and what its header says.
+/// Returns the bytes of a packet on the wire without its check sequence, and the fields of its header.
 fn shown(sight: &Sight<u32>) -> (u32, Value) {
     let parsed = |octets: &[u8]| FecHeader::parse(octets).expect("a header of the model").0;
     let (octets, tag) = match sight.content {
@@ -239,7 +239,7 @@ fn vector(seed: u64) -> Value {
     let healed_from = line.arrivals.len();
     heal(&mut line, &mut traffic, &streams);
 
-    // The encoder alone: everything that it makes reaches the wire.
+    // The encoder alone: all its packets reach the wire.
     let none = LossProcess::new(&LossModel::None, streams.stream("none"));
     let mut encoder = Line::new(u64::MAX, first, none, streams);
     offer_all(&mut encoder, &traffic);
@@ -269,7 +269,7 @@ fn offer_all(line: &mut Line, traffic: &Traffic) {
     }
 }
 
-/// Single frames under a short code, without loss, until no packet waits for the end of its block.
+/// Sends single frames under a short code, without loss, until no packet waits for the end of its block.
 fn heal(line: &mut Line, traffic: &mut Traffic, streams: &Streams) {
     if line.circulating() == 0 {
         return;
@@ -280,7 +280,7 @@ fn heal(line: &mut Line, traffic: &mut Traffic, streams: &Streams) {
     traffic.codes.push((traffic.frames.len(), short));
     let mut now = traffic.frames.last().map_or(Instant::ZERO, |&(at, _)| at);
     while line.circulating() > 0 {
-        // Longer than the queue can take to drain.
+        // The pause is longer than the queue can take to drain.
         now += Duration::from_ms(1);
         traffic.frames.push((now, 60));
         line.offer(now, 60);

@@ -7,9 +7,9 @@ use lossylink_core::rng::{RngCore, Streams};
 #[expect(dead_code, reason = "shared with the tests")]
 mod checks;
 
-/// Runs that are printed if no number is given.
+/// The number of runs that are printed if no number is given.
 const RUNS: u64 = 300;
-/// Octets that describe a run.
+/// The number of octets that describe a run.
 const OCTETS: usize = 110;
 
 fn main() {

@@ -1,11 +1,11 @@
-//! Flows that meet no loss are not computed packet by packet: what they take is what their packets make of it.
+//! Flows that meet no loss are not computed packet by packet: their completion time is a sum over their packets.
 
 use crate::support::{column, config, number, profile, run};
 use lossylink_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Flows of so many bytes between the published hosts, of which some meet a loss.
+/// Returns the configuration of flows of `bytes` bytes between the published hosts. Some flows meet a loss.
 fn flows(protection: &str, bytes: u64) -> Value {
     let mut config = config("tcp-fct", protection);
     config["host"] = profile("host", "ae-hosts");
@@ -15,7 +15,8 @@ fn flows(protection: &str, bytes: u64) -> Value {
     config
 }
 
-/// The outcome of a configuration, which is that of event by event, and how many frames were not computed.
+/// Returns the outcome of a configuration, and the number of frames that were skipped. Checks that the outcome is that of a run
+/// event by event.
 pub(crate) fn compared(config: &Value) -> (Outcome, f64) {
     let counts = ["frames_simulated", "frames_skipped"];
     let without_counts = |outcome: &Outcome| {
@@ -55,7 +56,7 @@ fn flows_of_two_windows_at_most_are_sums() {
     }
 }
 
-/// What a flow leaves behind in the switches of LinkGuardian, the next one finds: circulating packets, positions, losses
+/// A flow finds the state that earlier flows leave in the switches of LinkGuardian: circulating packets, positions, and losses
 /// that are still to come.
 #[test]
 #[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
@@ -77,7 +78,7 @@ fn flows_over_linkguardian_are_sums_in_between_others() {
     }
 }
 
-/// A model of the path paces by what it measures, and timestamps tell the time: each flow is another.
+/// A model of the path paces by measured rates, and timestamps carry the time, so no flow repeats another.
 #[test]
 fn flows_that_follow_from_what_is_measured_are_computed() {
     for (key, value) in [("congestion_control", json!("bbr")), ("timestamps", json!(true))] {
@@ -87,8 +88,9 @@ fn flows_that_follow_from_what_is_measured_are_computed() {
     }
 }
 
-/// All messages take one connection, whose interface asks for an acknowledgement with every 256th number (RDMA-5): a message that
-/// meets a loss stands where those before it have left the connection. On a slow way back the last acknowledgement waits for the one before.
+/// All messages take one connection, whose interface asks for an acknowledgement with every 256th number (RDMA-5). A message that
+/// meets a loss starts where the messages before it have left the connection. On a slow way back the last acknowledgement waits
+/// for the acknowledgement before it.
 #[test]
 #[cfg_attr(not(feature = "fast"), ignore = "no message is skipped")]
 fn messages_that_are_skipped_take_their_numbers() {
@@ -112,7 +114,7 @@ fn messages_that_are_skipped_take_their_numbers() {
     }
 }
 
-/// Without losses on the way back: one that is there may hit an acknowledgement.
+/// Flows are skipped only without losses on the way back: a loss there may hit an acknowledgement.
 #[test]
 fn a_lossy_way_back_is_computed() {
     let mut config = flows("none", 24_387);
@@ -120,7 +122,7 @@ fn a_lossy_way_back_is_computed() {
     assert_eq!(compared(&config).1, 0.0);
 }
 
-/// Hosts of every kind: whatever they draw, whether they merge, how often a jiffy comes and what is acknowledged.
+/// Returns hosts of every kind: with any latencies, merging or not, with any jiffy and any delay of acknowledgements.
 fn any_hosts() -> impl Strategy<Value = Value> {
     let latency = (0u32..30_000, 0u32..60_000);
     let counts = (1u32..5, 1u32..20, 0u32..18);
@@ -177,7 +179,7 @@ proptest! {
     }
 }
 
-/// The column of a run that was looked at in part is that of the whole.
+/// The column of a run that was looked at before its end is the column of the whole run.
 #[test]
 fn flows_are_those_of_their_own_draws() {
     let few = compared(&flows("none", 24_387)).0;

@@ -83,7 +83,7 @@ fn several_copies_take_longer() {
     assert_eq!(pair.counters().receiver.duplicates, 1);
 }
 
-/// When a frame of the hosts is back at the near side.
+/// Returns when each frame of the hosts is back at the near side.
 fn back(pair: &mut Pair) -> Vec<(u64, Instant)> {
     std::iter::from_fn(|| pair.link.returned().pop()).map(|(at, frame)| (frame.payload, at)).collect()
 }
@@ -155,8 +155,8 @@ fn an_explicit_ack_leaves_only_when_nothing_else_waits() {
     assert_eq!(pair.link.reverse_traffic().control_octets, 0);
 }
 
-/// Frames whose turn is known when they come leave as those do that wait for an event: alone, behind an explicit
-/// ACK, and around a notification that reaches the port at 18223.28 or, where that takes 50, at 18273.28.
+/// Frames whose turn is known when they come leave as frames do that wait for an event: alone, behind an explicit ACK, and
+/// around a notification that reaches the port at 18223.28 or, where that takes 50, at 18273.28.
 // LG-29, LG-37
 #[test]
 fn a_turn_that_is_known_ahead_is_the_turn_that_comes() {
@@ -249,7 +249,7 @@ fn no_single_loss_on_the_way_back_costs_a_frame_with_two_copies() {
     }
 }
 
-/// One frame was lost and sent again once, on the word of so many notifications.
+/// Checks that one frame was lost and sent again once, upon `notifications` notifications.
 fn once(pair: &mut Pair, notifications: u64) {
     let counters = pair.counters();
     assert_eq!((counters.sender.retransmitted, counters.receiver.retransmissions), (1, 1));
@@ -263,8 +263,8 @@ fn once(pair: &mut Pair, notifications: u64) {
 // LG-26, LG-46
 #[test]
 fn nothing_overtakes_the_last_copy_of_a_notification() {
-    // The first two copies of the first notification are lost. If anything went before the third, it would free
-    // the frame that the third asks for.
+    // The first two copies of the first notification are lost. A frame before the third copy would free the frame for which
+    // the third copy asks.
     let mut pair = Pair::new("ideal", control_copies(3, NON_BLOCKING), &[16, 18], &[33, 34]);
     pair.offer_each(16, 0.0, 1000.0);
     (0..4).for_each(|_| pair.offer(ns(16_000.0)));
@@ -358,19 +358,19 @@ fn a_hole_of_three_hundred_is_reported_as_255() {
     assert_eq!((pair.counters().receiver.lost, pair.counters().sender.retransmitted), (300, 255));
 }
 
-/// Thresholds of four and two frames, room for thirteen; frame 0 is lost, and frames come back to
-/// back. Frame 1 reveals the loss at 346.56; the copy leaves at 493.12, before frame 4 (LG-29). Frame 4 is
-/// the fourth to be held, at 839.68; the timer packet of 900 takes the pause along, as frame 7 on the
-/// way back behind a notification and three times two acknowledgements. It stops the queue at 1006.72, after
-/// frame 7, which was begun at 986.24. The wait for frame 0 ends at 7400.
+/// Thresholds of four and two frames, and room for thirteen. Frame 0 is lost, and frames come back to back. Frame 1 reveals
+/// the loss at 346.56; the copy leaves at 493.12, before frame 4 (LG-29). Frame 4 is the fourth to be held, at 839.68; the
+/// timer packet of 900 takes the pause along, as frame 7 on the way back behind a notification and three times two
+/// acknowledgements. The pause stops the queue at 1006.72, after frame 7, which was begun at 986.24. The wait for frame 0 ends
+/// at 7400.
 struct PauseDialogue {
     pair: Pair,
 }
 
-/// What the way back carries at these places.
+/// The places of the pause and of the resume on the way back.
 const PAUSE: u64 = 7;
 const RESUME: u64 = 14;
-/// When frame 8 is delivered if a resume frees it at 7506.72.
+/// The time at which frame 8 is delivered if a resume frees the queue at 7506.72.
 const AFTER_RESUME: f64 = 7_506.72 + 223.28;
 
 fn small_buffers() -> SwitchProfile {
@@ -390,7 +390,7 @@ impl PauseDialogue {
         Self { pair }
     }
 
-    /// The first frames delivered, by the time of delivery.
+    /// Returns the first frames delivered, by the time of delivery.
     fn deliveries(&mut self, count: usize) -> Vec<(u64, Instant)> {
         let mut all = self.pair.finish(0);
         all.truncate(count);

@@ -15,7 +15,7 @@ use lossylink_sim::net::llr::LlrOptions;
 use lossylink_sim::net::{Ecn, Frame, LineRate, LlrLink, ProtectedLink};
 use profiles::profile;
 
-/// A time in nanoseconds, exact to the picosecond.
+/// Returns a time in nanoseconds, exact to the picosecond.
 fn ns(ns: f64) -> Instant {
     Instant::from_ps((ns * 1000.0).round() as u64)
 }
@@ -24,7 +24,7 @@ fn rate() -> LineRate {
     LineRate::new(BitRate::from_gbps(100))
 }
 
-/// The defaults with a timer of 5000 ns.
+/// Returns the default options with a timer of 5000 ns.
 fn options() -> LlrOptions {
     let sized = LlrOptions::sized(&profile("ideal"), rate(), Duration::ZERO, 1538);
     let sender = SenderConfig { replay_timer: Duration::from_us(5), ..sized.sender };
@@ -45,8 +45,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// A protected link; the given frames and control sets are lost on the forward and on the reverse
-    /// line, counted from zero in the order in which they are sent.
+    /// Returns a protected link. The given frames and control sets are lost on the forward and on the
+    /// reverse line, counted from zero in the order in which they are sent.
     fn new(options: LlrOptions, forward: &[u64], reverse: &[u64]) -> Self {
         let losses = (losses(forward), losses(reverse));
         let init = Init::default();
@@ -54,7 +54,7 @@ impl Pair {
         Self { link, offered: 0, delivered: Vec::new() }
     }
 
-    /// A link as by [`new`](Self::new) whose ends are off.
+    /// Returns a link like that of [`new`](Self::new) whose ends are off.
     fn unprotected(options: LlrOptions, forward: &[u64], reverse: &[u64]) -> Self {
         let losses = (losses(forward), losses(reverse));
         let link = LlrLink::unprotected(&profile("ideal"), rate(), Duration::ZERO, &options, losses);
@@ -73,7 +73,7 @@ impl Pair {
         (0..count).for_each(|step| self.offer(first_ns + step as f64 * 1000.0));
     }
 
-    /// Everything up to and including `end_ns` happens.
+    /// Lets every event happen up to and including `end_ns`.
     fn run_until(&mut self, end_ns: f64) {
         self.advance(ns(end_ns));
     }
@@ -83,7 +83,7 @@ impl Pair {
         self.link.delivered().drain_due(end, |at, frame| self.delivered.push((frame.payload, at)));
     }
 
-    /// Everything happens. Returns when each frame from `first` on was delivered, in order.
+    /// Lets every event happen. Returns when each frame from `first` on was delivered, in order.
     fn finish(&mut self, first: u64) -> Vec<(u64, Instant)> {
         self.advance(Instant::NEVER);
         assert_eq!((self.link.kept(), self.link.backlog()), (0, 0));
@@ -96,7 +96,7 @@ fn losses(lost: &[u64]) -> LossProcess {
     LossProcess::new(&model.expect("positions differ"), Streams::new(1).stream("unused"))
 }
 
-/// Expected deliveries from nanoseconds.
+/// Returns the expected deliveries, whose times are given in nanoseconds.
 fn at_ns(deliveries: &[(u64, f64)]) -> Vec<(u64, Instant)> {
     deliveries.iter().map(|&(number, at)| (number, ns(at))).collect()
 }
@@ -115,7 +115,7 @@ fn a_gap_costs_two_flights_and_the_frames_that_followed() {
     assert_eq!(pair.link.traffic().header_octets, 0);
 }
 
-/// The broken frame itself tells, at 17223.04.
+/// The broken frame itself reveals the loss, at 17223.04.
 // LLR-10
 #[test]
 fn an_error_that_is_seen_costs_two_flights() {
@@ -161,7 +161,7 @@ fn a_lost_replay_costs_the_replay_timer() {
     assert_eq!((counters.receiver.tx_nack, counters.sender.tx_replay), (1, 2));
 }
 
-/// The ACK of frame 3 is lost; that of frame 4 says the same.
+/// The ACK of frame 3 is lost; the ACK of frame 4 covers frame 3.
 // LLR-9
 #[test]
 fn a_later_acknowledgement_covers_a_lost_one() {
@@ -173,7 +173,8 @@ fn a_later_acknowledgement_covers_a_lost_one() {
     assert_eq!((pair.link.kept(), pair.link.poll_timeout()), (0, Instant::NEVER));
 }
 
-/// Nothing follows: the timer replays the frame, which the receiver has. It says so again.
+/// No frame follows: the timer replays the frame, which the receiver has. The receiver acknowledges it
+/// again.
 // LLR-9, LLR-12
 #[test]
 fn a_lost_last_acknowledgement_costs_a_replay_that_is_dropped() {
@@ -187,8 +188,8 @@ fn a_lost_last_acknowledgement_costs_a_replay_that_is_dropped() {
     assert_eq!(pair.link.counters().receiver.rx_duplicate_seq, 1);
 }
 
-/// INIT is the first thing on the line. It goes again after the timer, at 6000, and is echoed at
-/// 6201.28; until then frames go without a number.
+/// INIT is the first control set on the line. It is sent again after the timer, at 6000, and is echoed
+/// at 6201.28; until then frames leave without a number.
 // LLR-15, LLR-17
 #[test]
 fn a_lost_init_is_repeated() {
@@ -220,8 +221,8 @@ fn a_lost_echo_is_asked_for_again() {
     assert_eq!((counters.receiver.rx_init, counters.receiver.tx_init_echo), (2, 2));
 }
 
-/// One replay is allowed. The lone frame is lost twice and given up at 10000; INIT and its echo take
-/// 201.28, and what was offered meanwhile goes without a number.
+/// One replay is allowed. The lone frame is lost twice and given up at 10000. INIT and its echo take
+/// 201.28, and frames that are offered meanwhile leave without a number.
 // LLR-13, LLR-16, LLR-17
 #[test]
 fn too_many_replays_flush_and_start_over() {
@@ -239,7 +240,8 @@ fn too_many_replays_flush_and_start_over() {
     assert_eq!((counters.sender.flushes, counters.sender.given_up, counters.sender.unnumbered), (1, 1, 1));
 }
 
-/// Frames that wait while nothing is numbered go when the echo comes; frames that are dropped do not.
+/// Frames that wait while nothing is numbered leave when the echo comes; frames that are dropped do
+/// not.
 // LLR-17
 #[test]
 fn block_waits_and_discard_drops() {
@@ -257,8 +259,8 @@ fn block_waits_and_discard_drops() {
     assert_eq!(pair.link.counters().sender.tx_discard, 1);
 }
 
-/// The receiver forgets everything at 500, and drops what has a number. The sender tries three times,
-/// at 6000, 11000 and 16000, gives up at 21000, and starts over.
+/// The receiver forgets its state at 500, and drops numbered frames. The sender tries three times, at
+/// 6000, 11000 and 16000, gives up at 21000, and starts over.
 // LLR-13, LLR-16
 #[test]
 fn a_receiver_that_restarts_is_initialised_again() {
@@ -286,7 +288,7 @@ fn leaving_waits_for_the_last_acknowledgement() {
     assert_eq!(pair.finish(0), at_ns(&[(0, 223.04), (1, 323.68 + 223.04)]));
     assert!(pair.link.leave(ns(1_000.0)));
     assert_eq!(pair.link.counters().sender.unnumbered, 1);
-    // And on again, while frames go on.
+    // The protection is put on again, while frames go on.
     pair.link.start_over(ns(1_000.0));
     pair.offer(1_100.0);
     pair.offer(1_201.28);

@@ -1,11 +1,11 @@
-//! Every run ends: any protection by links that are dead, nearly dead or one-way.
+//! Every run ends: any protection over links that are dead, nearly dead or one-way.
 
 use crate::checks::ends;
 use crate::support::{config, number, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Losses of everything: drawn, and as a recorded sequence.
+/// Returns losses of every frame: drawn, and as a recorded sequence.
 fn dead() -> [Value; 2] {
     [json!({"model": "bernoulli", "p": 1.0}), json!({"model": "trace", "lost": [true]})]
 }
@@ -16,7 +16,7 @@ fn llr(option: &str, value: Value) -> Value {
     protection
 }
 
-/// All protections, and those of link-level retry that wait or try for ever.
+/// Returns all protections, and those of link-level retry that wait or try for ever.
 fn protections() -> Vec<Value> {
     let sized = |family: &str| json!({"family": family, "k": 5, "h": 2});
     let mut all: Vec<Value> = ["none", "lg", "lg-nb", "llr"].map(crate::support::protection).into();
@@ -47,7 +47,7 @@ fn nothing_comes_out_of_a_dead_link_and_the_run_ends() {
     }
 }
 
-/// What the far end gets is delivered though it cannot say so.
+/// Frames that reach the far end are delivered, though the far end cannot acknowledge them.
 #[test]
 fn a_link_that_is_dead_on_its_way_back_delivers() {
     for protection in protections() {
@@ -82,7 +82,7 @@ fn flows_over_a_dead_link_end_under_every_protection() {
     }
 }
 
-/// A run that ends at its limit says so; one that ends by itself says nothing.
+/// A run that ends at its limit reports the limit; a run that ends by itself reports none.
 #[test]
 fn a_run_that_is_given_up_says_what_was_under_way() {
     let mut config = config("stress", "llr");

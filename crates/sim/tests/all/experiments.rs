@@ -1,4 +1,4 @@
-//! Whole experiments: determinism, shortcuts, and what is refused.
+//! Whole experiments: determinism, shortcuts, and configurations that are refused.
 
 use crate::clean_flows::compared;
 use crate::support;
@@ -22,7 +22,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     }
 }
 
-/// The last block of a look may have fewer trials than a block of the whole run has in its place.
+/// The last block of a look may have fewer trials than the block of the whole run in its place.
 #[test]
 fn a_run_that_grows_ends_as_a_plain_one() {
     let mut config = config("rdma-fct", "none");
@@ -50,7 +50,7 @@ fn skipping_clean_flows_changes_nothing_but_the_work() {
     assert!(skipped > number(&skipping, "frames_simulated"));
 }
 
-/// Each flow waits for 600 s, and then for nothing: the run ends.
+/// Each flow waits for 600 s, and then no event is due: the run ends.
 #[test]
 fn flows_over_a_dead_link_are_unfinished() {
     let mut config = config("tcp-fct", "none");
@@ -64,7 +64,7 @@ fn flows_over_a_dead_link_are_unfinished() {
     assert_eq!(times, [f64::INFINITY; 3]);
 }
 
-/// 1 kb/s takes 2,000 s for the flow: it is waited for, though ten minutes are over.
+/// At 1 kb/s the flow takes 2,000 s: the run waits for the flow, though ten minutes are over.
 #[test]
 fn a_flow_is_given_the_time_that_its_line_takes() {
     let mut config = config("tcp-fct", "none");
@@ -78,8 +78,8 @@ fn a_flow_is_given_the_time_that_its_line_takes() {
     assert!(number(&outcome, "fct_us_max") > 2e9);
 }
 
-/// What a decoder still held of one connection must not reach the next: its receiver would take the handshake
-/// for finished, and a lost answer would never be repeated.
+/// Frames of one connection that a decoder still holds must not reach the next connection: its receiver would take
+/// the handshake for finished, and a lost answer would never be repeated.
 #[test]
 fn packets_of_an_earlier_connection_reach_nobody() {
     let mut config = config("tcp-fct", "fec-model");
@@ -92,8 +92,9 @@ fn packets_of_an_earlier_connection_reach_nobody() {
     assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (5000.0, 0.0));
 }
 
-/// Hosts and link that run ahead of each other give the bytes that they give step by step: flows one after another,
-/// and a workload's, under every protection, with losses in both directions and with hosts that take their time.
+/// Hosts and link that run ahead of each other give the bytes that they give step by step: for flows one after
+/// another and for a workload, under every protection, with losses in both directions and with hosts that add
+/// latency.
 #[test]
 fn running_ahead_changes_nothing() {
     let mut cases = 0;
@@ -125,7 +126,7 @@ fn running_ahead_changes_nothing() {
     assert_eq!(cases, 36);
 }
 
-/// Flows that last, of TCP and of RDMA, one or several, come to the same in both halves.
+/// Long flows, of TCP and of RDMA, one or several, give equal results in both halves.
 #[test]
 fn running_ahead_changes_no_long_flow() {
     let mut compared = 0;
@@ -180,7 +181,8 @@ fn running_ahead_changes_no_connection_that_fails() {
     }
 }
 
-/// Stress tests come to the same in both halves, whatever their source, and so do the looks at a queue on the way.
+/// Stress tests give equal results in both halves, whatever their source, and so do looks at the queue during the
+/// run.
 #[test]
 fn running_ahead_changes_no_stress_test() {
     let mut compared = 0;
@@ -196,7 +198,7 @@ fn running_ahead_changes_no_stress_test() {
             config["traffic"]["packets"] = json!(200_000);
             config["flow"]["trials"] = json!(3);
             config["run"] = json!({"duration_ps": 40_000_000_000u64, "warmup_ps": 0, "cooldown_ps": 0});
-            // As text, in which a mean over nothing is what it is.
+            // The values are compared as text, in which a mean over no values equals itself.
             let lost = if source == "tcp" { "frames_lost" } else { "actual_loss_rate" };
             let mut told = || {
                 let outcome = run(&config);
@@ -224,7 +226,7 @@ fn clean_flows_take_as_long_as_on_linux() {
     let clean = run(&config);
     assert!((number(&clean, "fct_us_max") - 60.97).abs() < 0.3);
     assert_eq!(number(&clean, "fct_us_min"), number(&clean, "fct_us_max"));
-    // The second data frame of the first flow, after two of the handshake.
+    // The lost frame is the second data frame of the first flow, after two frames of the handshake.
     config["loss"]["forward"] = json!({"model": "at", "positions": [3]});
     let hit = run(&config);
     assert_eq!(number(&hit, "flows_hit"), 1.0);
@@ -256,9 +258,9 @@ fn throughput_without_loss_is_the_line_rate_less_headers() {
     assert_eq!(number(&outcome, "retransmissions"), 0.0);
 }
 
-/// The hops around the link do not mark. The port behind the link is the only one that can fill; with no more
-/// room than the depth from which on the queue in front of the link marks, nothing changes, whatever the
-/// reorder buffer releases at once. The canary: with room for a frame and a half the same run is another.
+/// The hops around the link do not mark. Only the port behind the link can fill. With no more room than the depth
+/// from which on the queue in front of the link marks, no result changes, whatever the reorder buffer releases at
+/// once. The canary: with room for a frame and a half this run has another result.
 #[test]
 fn the_port_behind_the_link_never_has_to_mark() {
     let ordered = |backpressure: bool| json!({"ordered": {"backpressure": backpressure}});

@@ -27,9 +27,9 @@ fn trace(name: &str) -> Vec<Failure> {
     lines(name).iter().map(failure).collect()
 }
 
-/// The order of links that left service together, and how long each repair took, as they were drawn.
+/// The recorded order of links that left service together, and the recorded time of each repair.
 struct Recorded {
-    /// Places in the list by event and link.
+    /// The places in the list by event and link.
     places: HashMap<(u64, u32), usize>,
     takes_s: VecDeque<(u32, u32)>,
 }
@@ -61,7 +61,7 @@ impl Repairs for Recorded {
     }
 }
 
-/// LinkGuardian at 100G, as published: hundredths of Gb/s.
+/// Returns LinkGuardian at 100G, as published: hundredths of Gb/s.
 fn published() -> Performance {
     let point = |(loss, effective_loss, carried)| Point { loss, effective_loss, carried };
     let points =
@@ -69,7 +69,7 @@ fn published() -> Performance {
     Performance::new(points.map(point).to_vec(), Between::Nearest)
 }
 
-/// Times after the last event and before the first that the published series have.
+/// The time that the published series have before the first event and after the last.
 const MARGIN_S: u32 = 4 * 86_400;
 
 fn near(ours: f64, theirs: &str, relative: f64, absolute: f64) -> bool {
@@ -82,7 +82,7 @@ fn compare(topology: &Topology, row: &Row, side: &Side, line: &str) {
     let integers = [row.least_paths, row.disabled, row.corrupting, side.ports].map(u64::from);
     let recorded = [words[4], words[8], words[9], words[10]].map(number::<u64>);
     assert_eq!(integers, recorded, "{line}");
-    // Running sums of floats carry what rounding left.
+    // Running sums of floats carry the remainders of rounding.
     assert!(near(row.penalty.to_f64(), words[1], 1e-9, 1e-15), "{} {line}", row.penalty.to_f64());
     assert!(near(side.penalty.to_f64(), words[2], 1e-9, 1e-15), "{} {line}", side.penalty.to_f64());
     let tors = f64::from(topology.pods * topology.tors);
@@ -93,7 +93,7 @@ fn compare(topology: &Topology, row: &Row, side: &Side, line: &str) {
     assert_eq!(row.max_loss, number::<f64>(words[7]), "{line}");
 }
 
-/// Replays a run and holds every row against the recorded series of its two sides.
+/// Replays a run and compares every row with the recorded series of its two sides.
 fn replay(plan: &Plan, folder: &str, decisions: &str, bare: Option<&str>, protected: Option<&str>) -> Counts {
     let failures = trace(&format!("{folder}/trace.csv.xz"));
     let recorded = Recorded::read(&format!("{folder}/{decisions}.csv.xz"));
@@ -102,7 +102,8 @@ fn replay(plan: &Plan, folder: &str, decisions: &str, bare: Option<&str>, protec
     for (series, side) in [(bare, (|row| row.bare) as fn(&Row) -> Side), (protected, |row| row.protected)] {
         let Some(series) = series else { continue };
         let lines = lines(&format!("{folder}/{series}.dat.xz"));
-        // A line before everything, two for each event, of which the second is the state after it, and one behind.
+        // The series has a line before the first event, two lines for each event, of which the second is the state
+        // after it, and a last line.
         assert_eq!(lines.len(), 2 * rows.len(), "{series}");
         for (place, row) in rows.iter().enumerate() {
             let line = &lines[2 * place];

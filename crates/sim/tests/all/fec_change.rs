@@ -1,8 +1,8 @@
 //! Swarm: the code changes at any time, under loss, and the two ends never disagree (FEC-8).
 //!
 //! An oracle that knows nothing of the engines counts the frames of each block on the wire and
-//! says which data frames can be had; the link must deliver just these, each once.
-//! `LOSSYLINK_SWARM_SEED=17` runs one seed.
+//! determines the data frames that can be delivered. The link must deliver exactly these frames,
+//! each once. `LOSSYLINK_SWARM_SEED=17` runs one seed.
 
 use lossylink_core::engine::fec::{Code, Release};
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -16,16 +16,17 @@ use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{Ecn, FecLink, FecModelLink, Frame, LineRate, ProtectedLink};
 
 const SEEDS: u64 = 200;
-/// Frames a seed sends.
+/// The number of frames that a seed sends.
 const FRAMES: u64 = 600;
 
-/// What a seed draws.
+/// A world: all values that a seed draws.
 #[derive(Clone, Debug)]
 struct World {
     release: Release,
-    /// Before the frame with this number the code becomes another one; the first is the initial.
+    /// The codes, each with the frame before which it becomes the code in force; the first is the
+    /// initial code.
     changes: Vec<(u64, Code)>,
-    /// Which frames the wire loses, data and parity alike, in turn.
+    /// Whether the wire loses each frame, data and parity alike, in turn.
     lost: Vec<bool>,
 }
 
@@ -39,7 +40,7 @@ impl World {
         let release = if below(&mut random, 2) == 0 { Release::Eager } else { Release::InOrder };
         let mut changes = vec![(0, code(&mut random, 0))];
         for _ in 0..1 + below(&mut random, 12) {
-            // Twice before the same frame is a change as well.
+            // A second change before one frame is a change as well.
             changes.push((below(&mut random, FRAMES), code(&mut random, 1)));
         }
         changes.sort_by_key(|&(at, _)| at);
@@ -48,7 +49,7 @@ impl World {
         Self { release, changes, lost }
     }
 
-    /// The codes that are set before the frame with this number, but for the initial one.
+    /// Returns the codes that are set before the frame with this number, but for the initial code.
     fn changes_before(&self, number: u64) -> impl Iterator<Item = Code> {
         self.changes[1..].iter().filter(move |&&(at, _)| at == number).map(|&(_, code)| code)
     }
@@ -60,14 +61,15 @@ impl World {
     }
 }
 
-/// A code; with parity, so that frames are tagged from the first to the last.
+/// Returns a code with parity, so that frames are tagged from the first to the last.
 fn code(random: &mut Stream, spread: u64) -> Code {
     let size = 1 + below(random, 20 + 30 * spread) as u32;
     Code::new(size, 1 + below(random, 6) as u32).unwrap()
 }
 
-/// Whether each data frame can be had: it arrives, or no more of its block are lost than it has
-/// parity. The wire carries each block's data and then its parity; the last block is flushed.
+/// Returns whether each data frame can be delivered: the frame arrives, or its block loses no more
+/// frames than it has parity frames. The wire carries the data of each block and then its parity;
+/// the last block is flushed.
 fn oracle(world: &World) -> Vec<bool> {
     let mut wire = world.lost.iter().copied().cycle();
     let (mut had, mut open) = (Vec::new(), Vec::new());
@@ -90,7 +92,7 @@ fn oracle(world: &World) -> Vec<bool> {
     had
 }
 
-/// Sends the frames, keeping the line busy, and tells how often each came out, and in which order.
+/// Sends the frames, keeping the line busy. Returns the numbers of the delivered frames in order.
 fn outcome<L: ProtectedLink<u64>>(link: &mut L, world: &World, set: fn(&mut L, Code)) -> Vec<u64> {
     let (mut now, mut number) = (Instant::ZERO, 0);
     loop {
@@ -130,7 +132,7 @@ fn rate() -> LineRate {
 
 fn engine(world: &World) -> Result<(), String> {
     let usual = FecOptions::new(world.changes[0].1, EgressOptions::default(), rate(), Bytes(1_000_000));
-    // Long enough for the largest block that a change may bring.
+    // The timer is long enough for the largest block that a change may bring.
     let options = FecOptions { release: world.release, ..usual }.with_flush(
         Duration::from_us(300),
         rate(),
@@ -173,7 +175,7 @@ fn the_ends_never_disagree_about_the_code() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A judge that could not say no would prove nothing.
+/// The canary: a check that could not fail would prove nothing.
 #[test]
 fn a_link_that_keeps_the_old_code_is_found_out() {
     let world = (0..SEEDS).map(World::draw).find(|world| world.changes.len() > 4).unwrap();

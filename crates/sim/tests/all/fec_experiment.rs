@@ -5,7 +5,7 @@ use crate::support;
 use serde_json::{Value, json};
 use support::{column, config, number, protection, refusal, run};
 
-/// The published set-up at a tenth of a second: 10 GbE, a queue of 1 MB, one CUBIC flow.
+/// Returns the published set-up at a tenth of a second: 10 GbE, a queue of 1 MB, one CUBIC flow.
 fn published(kind: &str, (k, h): (u32, u32), p: f64) -> Value {
     let mut config = config("fec", kind);
     config["link"] = json!({"rate_bps": 10_000_000_000_u64, "propagation_ps": 100_000, "mtu_bytes": 1522});
@@ -32,7 +32,7 @@ fn udp(kind: &str, source: &str, rate_bps: u64) -> Value {
 #[test]
 fn a_flow_without_a_cap_fills_the_queue_and_a_capped_one_leaves_it_empty() {
     let mut config = published("fec-model", (5, 5), 1e-2);
-    // CUBIC takes some tenths of a second to fill it.
+    // CUBIC takes some tenths of a second to fill the line.
     config["run"]["duration_ps"] = json!(500_000_000_000_u64);
     let open = run(&config);
     // The share of the code is 0.496 of the line, less headers 4.67 Gb/s.
@@ -44,7 +44,7 @@ fn a_flow_without_a_cap_fills_the_queue_and_a_capped_one_leaves_it_empty() {
     let capped = run(&config);
     assert!(number(&capped, "throughput_gbps") > 0.9 * 4.5 * 1460.0 / 1538.0);
     assert!(number(&capped, "queue_bytes_max") < 20e3 && number(&capped, "queue_drops") == 0.0);
-    // Five parity frames of 1545 octets stand before a data frame at worst, after the flight.
+    // Five parity frames of 1545 octets stand in front of a data frame at worst, after the flight.
     assert!(number(&capped, "latency_intact_us_max") < 0.76 + 6.0 * 1.236);
 }
 
@@ -57,7 +57,8 @@ fn the_full_queue_drops_data_and_parity_and_tells_them_apart() {
     let parity = number(&outcome, "queue_drops_parity");
     let data = number(&outcome, "queue_drops_data");
     assert_eq!(number(&outcome, "queue_drops"), data + parity);
-    // 6 Gb/s and as much parity do not fit 10: bursts of parity are the first to find it full.
+    // 6 Gb/s of data and as much parity do not fit into 10 Gb/s: bursts of parity are the first to find the queue
+    // full.
     assert!(parity > 3.0 * data, "{parity} and {data}");
     assert!(number(&outcome, "throughput_gbps") > 5.0, "more than the code's share gets through");
 }
@@ -94,7 +95,8 @@ fn a_pause_of_the_source_is_the_tail_of_the_model_and_a_flush_timer_removes_it()
     assert!(number(&run(&flushed), "latency_recovered_us_max") < 300.0);
 }
 
-// LG-21: a frame that is given up while it goes round is late, and no copy of it came. Ten of 17 frames are lost.
+// LG-21: a frame that is given up while it goes round counts as late, though no copy of it came. Ten of 17 frames
+// are lost.
 #[test]
 fn over_a_dead_way_back_nothing_is_recovered() {
     let mut config = udp("lg", "udp-bursty", 100_000_000);
@@ -121,7 +123,7 @@ fn a_smooth_source_waits_for_the_rest_of_its_block() {
     assert!(longest <= 24.0 * gap_us + 6.0 * 1.236 + 2.0, "{longest}");
     let mean = number(&outcome, "latency_recovered_us_mean");
     let count = number(&outcome, "packets_recovered");
-    // Uniform over the block: its deviation is 25 gaps over the root of twelve.
+    // The wait is uniform over the block: its deviation is 25 gaps over the root of twelve.
     let allowed = 4.0 * 25.0 * gap_us / 12f64.sqrt() / count.sqrt();
     assert!((mean - 12.0 * gap_us).abs() < allowed + 10.0, "{mean} of {}", 12.0 * gap_us);
 }

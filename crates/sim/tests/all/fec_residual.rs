@@ -1,4 +1,4 @@
-//! What stays lost behind a block code is what theory says: p * P[Bin(k+h-1, p) >= h].
+//! The residual loss of a block code is that of theory: p * P[Bin(k+h-1, p) >= h].
 
 use crate::residual_law;
 use lossylink_core::engine::fec::Code;
@@ -13,7 +13,8 @@ use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{Ecn, FecLink, FecModelLink, Frame, LineRate, ProtectedLink};
 use residual_law::{BlockLaw, Channel, closed_form, points};
 
-/// Data frames of a point: as many as its failures need, between these.
+/// The least and the most data frames of a point. A point takes as many frames as its failures
+/// need.
 const FRAMES: (u64, u64) = (400_000, 4_000_000);
 
 fn profile() -> SwitchProfile {
@@ -31,7 +32,7 @@ fn losses(model: &LossModel, seed: u64) -> (LossProcess, LossProcess) {
     (forward, LossProcess::new(&LossModel::None, streams.stream("link/0/reverse-loss")))
 }
 
-/// Lost frames of each block of k, with a source that keeps the line busy.
+/// Returns the number of lost frames of each block of k, with a source that keeps the line busy.
 fn lost_by_block(link: &mut impl ProtectedLink<u64>, size: u64, blocks: u64) -> Vec<u64> {
     let (mut lost, mut offered, mut now) = (vec![size; blocks as usize], 0, Instant::ZERO);
     loop {
@@ -70,11 +71,11 @@ fn switch_model(size: u32, rows: u32, model: &LossModel, blocks: u64) -> Vec<u64
     lost_by_block(&mut link, u64::from(size), blocks)
 }
 
-/// Measures all points, those with too few failures against an upper bound.
+/// Measures all points. A point with too few failures is held against an upper bound.
 fn check_all(name: &str, measure: fn(u32, u32, &LossModel, u64) -> Vec<u64>) {
     for (size, rows, p) in points() {
         let law = BlockLaw::new(size, rows, Channel::independent(p));
-        // The closed form is the same law, summed another way.
+        // The closed form is this law, summed another way.
         assert!((law.residual() / closed_form(size, rows, p) - 1.0).abs() < 1e-9);
         let blocks = law.blocks(FRAMES.0 / u64::from(size), FRAMES.1 / u64::from(size));
         let lost = measure(size, rows, &LossModel::bernoulli(p).unwrap(), blocks);
@@ -94,10 +95,11 @@ fn the_model_leaves_what_theory_says() {
     check_all("fec-model", switch_model);
 }
 
-/// Mean and half width of a 99.9 % interval over batches, long beside the channel's memory.
+/// Returns the mean and the half width of a 99.9 % interval over batches that are long beside the
+/// channel's memory.
 fn over_batches(lost: &[u64], size: u32) -> (f64, f64) {
     const BATCHES: usize = 100;
-    /// Two-sided Student quantile of 99 degrees of freedom.
+    /// The two-sided Student quantile of 99 degrees of freedom.
     const T: f64 = 3.392;
     let each = lost.len() / BATCHES;
     let rates: Vec<f64> = lost
@@ -112,7 +114,7 @@ fn over_batches(lost: &[u64], size: u32) -> (f64, f64) {
 // FEC-13: bursts of loss. The chain's own law holds; the closed form for the same mean does not.
 #[test]
 fn bursts_leave_what_their_chain_says_and_far_more_than_the_closed_form() {
-    // Bursts of four frames on average, of which nine in ten are lost.
+    // Bursts of four frames on average, in which nine frames in ten are lost.
     for (out, back) in [(0.0028, 0.25), (0.0147, 0.25)] {
         let channel = Channel { loses: [0.0, 0.9], leaves: [out, back] };
         let model = LossModel::gilbert_elliott(out, back, 0.0, 0.9).unwrap();

@@ -1,4 +1,4 @@
-//! Networks of long flows, to run in any way.
+//! Networks of long flows, for runs of any kind.
 
 use crate::profiles;
 use lossylink_core::engine::linkguardian::SenderConfig;
@@ -19,36 +19,37 @@ use proptest::prelude::*;
 
 pub(crate) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
-/// What a network is made of.
+/// The parameters of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    /// Whether the link is the fast twin of its model, where that is compiled.
+    /// Whether the link is the fast twin of its model, where that twin is compiled.
     #[cfg_attr(not(feature = "fast"), expect(dead_code, reason = "there is no twin"))]
     pub(crate) is_fast: bool,
     pub(crate) seed: u64,
     pub(crate) gbps: u64,
-    /// Rate of the way back; `None` for as forward.
+    /// The rate of the way back; `None` for the rate of the way forward.
     pub(crate) back_mbps: Option<u64>,
     pub(crate) loss: f64,
     /// Whether losses come in bursts that last a time.
     pub(crate) fades: bool,
-    /// Of the hops behind the link, in both directions.
+    /// The loss of the hops behind the link, in both directions.
     pub(crate) hop_loss: f64,
-    /// The most that frames take longer behind the link, in both directions, and whether they keep their order.
+    /// The most that frames take longer behind the link, in both directions, and whether the frames keep their
+    /// order.
     pub(crate) jitter: (Duration, bool),
-    /// `None` for a link without protection, else whether it keeps order.
+    /// `None` for a link without protection, else whether the protection keeps order.
     pub(crate) ordered: Option<bool>,
     pub(crate) profile: &'static str,
-    /// `None` for the artifact's path, else what the round trip is longer than the link's own.
+    /// `None` for the artifact's path, else the time by which the round trip is longer than that of the link.
     pub(crate) extra_rtt: Option<Duration>,
     pub(crate) reception: Reception,
     pub(crate) flows: usize,
     pub(crate) algorithm: CongestionControl,
-    /// What the stack of a host hands down at most.
+    /// The highest rate at which the stack of a host hands segments down.
     pub(crate) stack_gbps: Option<u64>,
-    /// `None` for endless flows.
+    /// The size of a flow; `None` for endless flows.
     pub(crate) flow_bytes: Option<u64>,
-    /// Segments that one acknowledgement may cover.
+    /// The number of segments that one acknowledgement may cover.
     pub(crate) delayed_ack: u32,
 }
 
@@ -71,7 +72,7 @@ impl World {
         }
     }
 
-    /// The two ends of a flow.
+    /// Returns the two ends of a flow.
     pub(crate) fn flow(&self, index: u64) -> Conversation<Tcp> {
         Conversation {
             near: tcp::Sender::new(&self.config(), self.flow_bytes, Duration::from_us(100 * index)),
@@ -79,14 +80,14 @@ impl World {
         }
     }
 
-    /// The rates of the link.
+    /// Returns the rates of the link.
     fn rates(&self) -> LineRates {
         let forward = LineRate::new(BitRate::from_gbps(self.gbps));
         let back = self.back_mbps.map_or(forward, |mbps| LineRate::new(BitRate::from_bps(mbps * 1_000_000)));
         LineRates { forward, back }
     }
 
-    /// The network between such hosts.
+    /// Returns the network between the hosts of these conversations.
     pub(crate) fn between<T: Protocol>(
         &self,
         protocol: T,
@@ -127,7 +128,7 @@ impl World {
         self.beside(protocol, link, conversations)
     }
 
-    /// The network between such hosts, over this link.
+    /// Returns the network between the hosts of these conversations, over this link.
     fn beside<T: Protocol>(
         &self,
         protocol: T,
@@ -157,7 +158,7 @@ impl World {
     }
 }
 
-/// Hosts that take a constant time, or draw it, and whatever else a reception has.
+/// Returns hosts whose latencies are constant or drawn, with any other property of a reception.
 fn any_reception() -> impl Strategy<Value = Reception> {
     let constant = prop_oneof![Just(0), 0u64..20].prop_map(|us| Reception::waking_in(Duration::from_us(us)));
     let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];

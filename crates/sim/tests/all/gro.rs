@@ -1,5 +1,5 @@
-//! Generic receive offload in a network of two hosts: acknowledgements, and what loss and reordering
-//! make of merges.
+//! Generic receive offload in a network of two hosts: acknowledgements, and the effect of loss and
+//! reordering on merges.
 
 use crate::profiles;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -18,14 +18,14 @@ const ROOMS: Rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000
 
 type TcpNetwork = Network<Tcp, PlainLink<Addressed<TcpPacket>>>;
 
-/// Hosts that take `wake_up_us` to wake up, and merge or not.
+/// Returns the reception of hosts that take `wake_up_us` to wake up, and merge or not.
 fn reception(wake_up_us: f64, merges: bool) -> Reception {
     let always = |us: f64| vec![(0.0, us * 1e3), (1.0, us * 1e3)];
     Reception::new(&always(wake_up_us), &always(0.0), Duration::ZERO, merges)
 }
 
-/// Flows of `segments` full segments each, opened, over 30 us and a link at 100G that loses the
-/// frames at `positions`.
+/// Returns a network with open flows of `segments` full segments each, over 30 us and a link at 100G that
+/// loses the frames at `positions`.
 fn network(reception: &Reception, segments: &[u64], positions: &[u64]) -> TcpNetwork {
     let profile = profiles::profile("tofino1");
     let rate = LineRate::new(BitRate::from_gbps(100));
@@ -51,7 +51,7 @@ fn network(reception: &Reception, segments: &[u64], positions: &[u64]) -> TcpNet
     network
 }
 
-/// Runs until nothing happens any more; the counters of each flow's sender.
+/// Runs until no event is due any more. Returns the counters of each flow's sender.
 fn finish(mut network: TcpNetwork) -> Vec<Statistics> {
     while network.step(Instant::NEVER) {}
     let ends = network.conversations();
@@ -59,12 +59,12 @@ fn finish(mut network: TcpNetwork) -> Vec<Statistics> {
     ends.iter().map(|ends| *ends.near.statistics()).collect()
 }
 
-/// Acknowledgements of one flow without loss.
+/// Returns the number of acknowledgements of one flow without loss.
 fn acknowledgements(reception: &Reception, segments: u64) -> u64 {
     finish(network(reception, &[segments], &[]))[0].acknowledgements
 }
 
-// HOST-4: ten segments, then ten; in quick mode each would be acknowledged for itself.
+// HOST-4: ten segments, then ten; in quick mode each segment would be acknowledged by itself.
 #[test]
 fn a_merged_window_is_acknowledged_once() {
     assert_eq!(acknowledgements(&reception(10.0, true), 20), 2);
@@ -109,7 +109,7 @@ fn flows_that_share_a_link_merge_apart() {
     assert_eq!(both.iter().map(|flow| flow.acknowledgements).collect::<Vec<_>>(), [2, 2]);
 }
 
-/// What merging keeps: all bytes, in order, each once, whatever is lost.
+/// Merging keeps all bytes, in order, each once, whatever is lost.
 #[test]
 fn merged_flows_deliver_every_byte() {
     let mut hit = 0;

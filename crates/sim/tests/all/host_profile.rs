@@ -1,11 +1,12 @@
-//! What a host profile does to flows: wake-ups, moderation, merging, and the rate of a flow's stack.
+//! The effects of a host profile on flows: wake-ups, moderation, merging, and the rate of a flow's stack.
 
 use crate::support;
 use lossylink_sim::Outcome;
 use serde_json::{Value, json};
 use support::{config, number, profile, run};
 
-/// Flows of `bytes` over a link without loss, between ideal hosts with some keys changed.
+/// Returns the outcome of flows of `bytes` over a link without loss, between ideal hosts with some keys
+/// changed.
 fn clean(bytes: u64, changes: &[(&str, Value)]) -> Outcome {
     let mut config = config("tcp-fct", "none");
     config["loss"]["forward"] = json!({"model": "none"});
@@ -16,14 +17,14 @@ fn clean(bytes: u64, changes: &[(&str, Value)]) -> Outcome {
     run(&config)
 }
 
-/// The longest completion time of such flows, microseconds.
+/// Returns the longest completion time of these flows, microseconds.
 fn takes_us(bytes: u64, changes: &[(&str, Value)]) -> f64 {
     let outcome = clean(bytes, changes);
     assert_eq!(number(&outcome, "trials"), 20.0);
     number(&outcome, "fct_us_max")
 }
 
-/// The quantile function of a latency that never changes.
+/// Returns the quantile function of a latency that never changes.
 fn always(us: f64) -> Value {
     json!([[0.0, us * 1e3], [1.0, us * 1e3]])
 }
@@ -37,7 +38,8 @@ fn close(measured: f64, expected: f64) {
 #[test]
 fn a_wake_up_takes_its_part_at_each_end_of_each_round_trip() {
     let at = |us| [("receive_latency", always(us))];
-    // Above the 2 us in which a window arrives, so that no packet comes after its wake-up.
+    // The wake-up is longer than the 2 us in which a window arrives, so that no packet comes after its
+    // wake-up.
     close(takes_us(143, &at(20.0)) - takes_us(143, &at(10.0)), 2.0 * 10.0);
     close(takes_us(24_387, &at(20.0)) - takes_us(24_387, &at(10.0)), 4.0 * 10.0);
 }
@@ -83,7 +85,7 @@ fn a_core_takes_its_part_for_each_segment() {
     close(longer(143, true), 3.0);
     close(longer(143, false), 3.0);
     close(longer(24_387, true), 5.0);
-    // Apart, the core works on seventeen segments and their acknowledgements, some of it at once.
+    // Without merging, the core works on seventeen segments and their acknowledgements, some of it at once.
     assert!(longer(24_387, false) > longer(24_387, true));
 }
 
@@ -107,7 +109,7 @@ fn a_stack_faster_than_the_interface_changes_nothing() {
     assert_ne!(clean(200_000, &stack(9_000_000_000)).columns, free.columns);
 }
 
-/// Flows between the published hosts.
+/// Returns the outcome of flows between the published hosts.
 fn published(protection: &str, bytes: u64, trials: u64, loss: f64) -> Outcome {
     let mut config = config("tcp-fct", protection);
     config["host"] = profile("host", "ae-hosts");
@@ -130,12 +132,13 @@ fn order_hides_losses_from_a_long_flow_and_its_absence_does_not() {
     assert!(number(&unordered, "fct_us_p99") > 1.5 * number(&ordered, "fct_us_p99"));
 }
 
-/// Nothing follows a lone packet: unless the link repairs it, a timer must, and timers tick in milliseconds.
+/// No packet follows a lone packet: unless the link repairs it, a timer must, and timers tick in
+/// milliseconds.
 #[test]
 fn a_lost_lone_packet_waits_for_a_timer_or_for_the_link() {
     let flows = |protection| published(protection, 143, 5_000, 1e-2);
     let (bare, ordered) = (flows("none"), flows("lg"));
-    // A percent of the flows is hit: the 99.9th percentile lies amid them.
+    // A percent of the flows is hit: the 99.9th percentile lies amid those flows.
     assert!(number(&bare, "fct_us_p99_9") > 2000.0, "two ticks at least");
     assert_eq!((number(&ordered, "timeouts"), number(&ordered, "retransmissions")), (0.0, 0.0));
     let gain = number(&bare, "fct_us_p99_9") / number(&ordered, "fct_us_p99_9");

@@ -15,9 +15,9 @@ use profiles::profile;
 const OCTETS: u32 = 1538;
 const RATES: [u64; 3] = [100, 400, 800];
 const LOSSES: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
-/// What the speed may be off.
+/// The most by which the speed may be off.
 const BOUND: f64 = 0.02;
-/// Standard deviations of the number of losses that the bound shall contain, so that the seed does
+/// The standard deviations of the number of losses that the bound shall contain, so that the seed does
 /// not decide. The rest of the bound is for the model.
 const SIGMAS: f64 = 4.0;
 
@@ -28,15 +28,16 @@ struct Point {
     errors_seen: bool,
 }
 
-/// A run, and what arithmetic says of it.
+/// A run and the quantities that arithmetic uses.
 struct Outcome {
     result: StressResult,
     counters: LlrCounters,
     options: LlrOptions,
     goodput: f64,
-    /// Frames between the start of a lost frame and the start of its replay.
+    /// The number of frames between the start of a lost frame and the start of its replay.
     lag: f64,
-    /// Frames until the start of the replay that arrives: a replay that is lost costs the replay timer.
+    /// The number of frames until the start of the replay that arrives: a replay that is lost costs the
+    /// replay timer.
     mean_lag: f64,
 }
 
@@ -58,8 +59,9 @@ impl Point {
         (LlrLink::new(&profile, rate, Duration::ZERO, &options, losses, Init::default()), options)
     }
 
-    /// Enough frames that the spread of the number of losses moves the speed by less than half of the
-    /// bound: pW / (1 + pW) of the time is lost, and it varies by 1 / sqrt(N p).
+    /// Returns a number of frames that is large enough that the spread of the number of losses moves
+    /// the speed by less than half of the bound: pW / (1 + pW) of the time is lost, and it varies by 1
+    /// / sqrt(N p).
     fn packets(&self, lag: f64) -> u64 {
         let share = self.loss * lag / (1.0 + self.loss * lag);
         let losses = (SIGMAS * share / (BOUND / 2.0)).powi(2);
@@ -82,9 +84,9 @@ impl Point {
     }
 }
 
-/// With 200 000 to 3.5 million frames a point. A replay that is lost is not asked for again and costs
-/// the replay timer, about p^2 R / (1 + p W) of the speed: 1.9 % at 800G over the slow switch with
-/// p = 1e-2. W alone is held to the bound where that is less than half of it.
+/// The points have 200 000 to 3.5 million frames. A replay that is lost is not asked for again and
+/// costs the replay timer, about p^2 R / (1 + p W) of the speed: 1.9 % at 800G over the slow switch
+/// with p = 1e-2. W alone is held to the bound where that cost is less than half of it.
 // LLR-10, LLR-11, LLR-20
 #[test]
 fn saturated_speed_is_that_of_arithmetic() {
@@ -118,7 +120,7 @@ fn saturated_speed_is_that_of_arithmetic() {
     }
 }
 
-/// What the sizing asks for is enough, and not much too much.
+/// The buffer of the sizing is enough, and not much larger than needed.
 // LLR-4, LLR-20
 #[test]
 fn a_link_without_loss_runs_at_line_rate_within_its_buffer() {
@@ -135,7 +137,7 @@ fn a_link_without_loss_runs_at_line_rate_within_its_buffer() {
     }
 }
 
-/// Once the buffers have grown to their size nothing is allocated any more.
+/// Once the buffers have grown to their size, no call allocates any more.
 #[test]
 fn the_hot_path_allocates_nothing() {
     let (mut link, _) = Point { profile: "tofino1", gbps: 100, loss: 1e-3, errors_seen: true }.link();

@@ -1,4 +1,4 @@
-//! What link-level retry leaves lost: of frames that nothing follows, p^(replays + 1).
+//! The residual loss of link-level retry: of frames that no frame follows, p^(replays + 1).
 
 use crate::profiles;
 use lossylink_core::engine::llr::{Init, SenderConfig, SenderState};
@@ -10,13 +10,14 @@ use lossylink_sim::net::llr::LlrOptions;
 use lossylink_sim::net::{Ecn, Frame, LineRate, LlrLink, ProtectedLink};
 use profiles::profile;
 
-/// Chance that a sound point is refused, for eight points that shall all lie inside with 95 % (Šidák):
-/// 1 - 0.95^(1/8).
+/// The chance that a sound point is refused, for eight points that shall all lie inside with 95 %
+/// (Šidák): 1 - 0.95^(1/8).
 const ALPHA: f64 = 6.391e-3;
-/// Losses that a point is expected to show.
+/// The number of losses that a point is expected to show.
 const LOSSES: f64 = 400.0;
 
-/// The chance of at most `k` events in `n` draws of chance `p`, summed from the smallest term on.
+/// Returns the chance of at most `k` events in `n` draws of chance `p`, summed from the smallest term
+/// on.
 fn at_most(k: u64, n: u64, p: f64) -> f64 {
     let ln_choose = |i: u64| {
         libm::lgamma(n as f64 + 1.0) - libm::lgamma(i as f64 + 1.0) - libm::lgamma((n - i) as f64 + 1.0)
@@ -24,15 +25,16 @@ fn at_most(k: u64, n: u64, p: f64) -> f64 {
     (0..=k).map(|i| (ln_choose(i) + i as f64 * p.ln() + (n - i) as f64 * (-p).ln_1p()).exp()).sum()
 }
 
-/// Whether `k` events in `n` draws agree with the chance `p`: neither tail is too unlikely, exactly.
+/// Whether `k` events in `n` draws agree with the chance `p`: neither tail is too unlikely, by exact
+/// sums.
 fn agrees(k: u64, n: u64, p: f64) -> bool {
     let below = at_most(k, n, p);
     let above = 1.0 - k.checked_sub(1).map_or(0.0, |less| at_most(less, n, p));
     below.min(above) > ALPHA / 2.0
 }
 
-/// How many of `frames` lone frames never come out. Each waits until the link is quiet. Every point has
-/// random streams of its own.
+/// Returns how many of `frames` lone frames are never delivered. Each frame waits until the link is
+/// idle. Every point has random streams of its own.
 fn lost_alone(point: u64, p: f64, replays: u8, errors_seen: bool, frames: u64) -> u64 {
     let (profile, rate) = (profile("ideal"), LineRate::new(BitRate::from_gbps(100)));
     let sized = LlrOptions::sized(&profile, rate, Duration::ZERO, 1538);

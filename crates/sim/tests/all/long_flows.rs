@@ -1,4 +1,5 @@
-//! Long TCP flows: what every algorithm keeps of the line, with and without loss, and how flows share.
+//! Long TCP flows: the share of the line that every algorithm keeps, with and without loss, and how flows share the
+//! line.
 
 use crate::support;
 use lossylink_sim::Outcome;
@@ -8,7 +9,8 @@ use support::{config, number, refusal, run};
 const MS: u64 = 1_000_000_000;
 const ALGORITHMS: [&str; 5] = ["reno", "cubic", "dctcp", "bbr", "bbr3"];
 
-/// One flow between ideal hosts, 30 us apart on the artifact's path; half of the time is counted.
+/// Returns the configuration of one flow between ideal hosts, 30 us apart on the artifact's path; half of the time
+/// is counted.
 fn flow(algorithm: &str, gbps: u64, ms: u64) -> Value {
     let mut config = config("throughput", "none");
     config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
@@ -18,7 +20,7 @@ fn flow(algorithm: &str, gbps: u64, ms: u64) -> Value {
     config
 }
 
-/// Throughput over the most that there is: 1460 B of payload in 1538 octets on the wire.
+/// Returns the throughput over the highest possible: 1460 B of payload in 1538 octets on the wire.
 fn share_of_payload(outcome: &Outcome) -> f64 {
     number(outcome, "average_throughput_gbps") / (number(outcome, "link_gbps") * 1460.0 / 1538.0)
 }
@@ -32,7 +34,7 @@ fn every_algorithm_fills_a_clean_line_at_every_rate() {
         for (gbps, ms) in [(10, 40), (25, 20), (100, 12), (400, 8)] {
             let outcome = run(&flow(algorithm, gbps, ms));
             let share = share_of_payload(&outcome);
-            // The counted time may hold a frame more than its length, of 16,000 and more.
+            // The counted time may hold a frame more than fits into its length, of 16,000 frames and more.
             assert!(share > 0.94 && share < 1.0001, "{algorithm} at {gbps}G: {share} {:?}", outcome.row);
             assert_eq!(number(&outcome, "fairness"), 1.0);
         }

@@ -1,4 +1,5 @@
-//! Long RDMA flows: what one keeps of the line, and how two share it with and without DCQCN.
+//! Long RDMA flows: the share of the line that one flow keeps, and how two flows share the line
+//! with and without DCQCN.
 
 use crate::support;
 use lossylink_sim::Outcome;
@@ -7,7 +8,8 @@ use support::{config, number, refusal, run};
 
 const MS: u64 = 1_000_000_000;
 
-/// Senders that each have an interface as fast as the 100G link, 16 us away.
+/// Returns the configuration of senders that each have an interface as fast as the 100G link, 16 us
+/// away.
 fn writes(count: u32, dcqcn: bool) -> Value {
     let mut config = config("throughput", "none");
     config["loss"]["forward"] = json!({"model": "none"});
@@ -19,7 +21,8 @@ fn writes(count: u32, dcqcn: bool) -> Value {
     config
 }
 
-/// A packet of 1024 B takes 1106 octets on the wire.
+/// Returns the throughput over the most that the line carries: a packet of 1024 B takes 1106 octets
+/// on the wire.
 fn share_of_payload(outcome: &Outcome) -> f64 {
     number(outcome, "average_throughput_gbps") / (100.0 * 1024.0 / 1106.0)
 }

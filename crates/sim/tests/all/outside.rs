@@ -1,5 +1,5 @@
-//! Hosts outside of the simulation: a path under TCP whose time is somebody else's gives what the same path gives
-//! inside.
+//! Hosts outside of the simulation: a path under TCP whose time comes from outside gives the results that the
+//! path gives inside.
 
 use crate::flow_worlds::{World, any_world};
 use lossylink_core::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use lossylink_sim::world::protocol::{Carried, Mailbox, Outside, TcpPacket};
 use lossylink_sim::world::{End, Network, Protocol, Reception, Tcp};
 use proptest::prelude::*;
 
-/// TCP at both hosts, a clock, and the path, which knows no more of a packet than its number.
+/// TCP at both hosts, a clock, and the path, which knows only the number of a packet.
 struct Hosts {
     path: Network<Outside, AnyLink<Addressed<Carried>>>,
     ends: Conversation<Tcp>,
@@ -89,7 +89,7 @@ fn seen_inside(network: &crate::flow_worlds::TcpNetwork) -> String {
     format!("{:?}", (near, far, network.link.traffic(), network.link.queue().high_water_bytes()))
 }
 
-/// One flow between hosts that merge nothing: merging is what the hosts outside do themselves.
+/// Returns a world with one flow between hosts that merge nothing: the hosts outside merge by themselves.
 fn any_plain_world() -> impl Strategy<Value = World> {
     (any_world(), 0u64..20, 0u64..20, 0u64..3).prop_map(|(world, wake_up, moderation, segment)| {
         let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
@@ -109,7 +109,7 @@ proptest! {
             while inside.step(end) {}
             inside.wait_until(end);
             outside.run_until(end);
-            // The link has run ahead from outside: what it counts agrees once nothing is under way.
+            // Outside, the link has run ahead, so its counts agree once no frame is under way.
             let (near, far) = (inside.conversation(0), &outside.ends);
             prop_assert_eq!(format!("{:?}", near.near.statistics()), format!("{:?}", far.near.statistics()));
             prop_assert_eq!(near.far.bytes_in_order(), far.far.bytes_in_order());
@@ -117,7 +117,8 @@ proptest! {
     }
 }
 
-/// A host may send before the owner has taken what comes at that instant: the arrival is not forgotten.
+/// A host may send before the owner has taken the frame that arrives at that instant: the arrival is not
+/// forgotten.
 #[test]
 fn what_has_come_while_a_host_sent_is_asked_for_at_once() {
     let world = plain_world(1);
@@ -133,7 +134,7 @@ fn what_has_come_while_a_host_sent_is_asked_for_at_once() {
     assert!(path.poll_outside() > later);
 }
 
-/// A world without anything that draws but its losses.
+/// Returns a world in which only the losses are drawn.
 fn plain_world(seed: u64) -> World {
     World {
         is_fast: true,
@@ -156,7 +157,7 @@ fn plain_world(seed: u64) -> World {
     }
 }
 
-/// The canary of the property: a world whose losses come from another seed is another one.
+/// The canary of the property: a world whose losses come from another seed gives another outcome.
 #[test]
 fn another_seed_is_another_world() {
     let world = World { loss: 0.02, ..plain_world(1) };

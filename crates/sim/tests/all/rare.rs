@@ -1,4 +1,4 @@
-//! What `--rare` finds is what closed forms, exact chains and counting say (`docs/protocols/rare.md`).
+//! The results of `--rare` are those of closed forms, exact chains and counting (`docs/protocols/rare.md`).
 
 use crate::residual_law;
 use crate::support;
@@ -7,9 +7,11 @@ use residual_law::{BlockLaw, Channel, closed_form};
 use serde_json::{Value, json};
 use support::{config, number, refusal, run};
 
-/// From the 95 % interval of a row to one of 99.9 %: quantiles of Student's law with 99 degrees of freedom.
+/// The factor from the 95 % interval of a row to one of 99.9 %: quantiles of Student's law with 99 degrees of
+/// freedom.
 const WIDER: f64 = 3.392 / 1.984;
-/// Frames that a flush gives up between `tofino1` switches at 100G: 23,647 B hold so many of 1518.
+/// The number of frames that a flush gives up between `tofino1` switches at 100G: 23,647 B hold 15 frames of 1518
+/// B.
 const WINDOW: f64 = 15.0;
 
 fn rare(protection: Value, loss: Value, looks: u64) -> Value {
@@ -43,13 +45,13 @@ fn bursts(p: f64, r: f64, bad: f64) -> Value {
     json!({"model": "gilbert-elliott", "p": p, "r": r, "loss_good": 0.0, "loss_bad": bad})
 }
 
-/// A configuration with a queue that is never empty, so that no dummy stands between two frames.
+/// Returns a configuration with a queue that is never empty, so that no dummy stands between two frames.
 fn saturated(mut config: Value) -> Value {
     config["traffic"]["source"] = json!("saturated");
     config
 }
 
-/// Estimate and half width of the 95 % interval.
+/// Returns the estimate and the half width of the 95 % interval.
 fn estimate(outcome: &Outcome) -> (f64, f64) {
     let row = &outcome.row;
     assert_eq!(row["rare_verdict"], "sound", "{row:?}");
@@ -57,8 +59,8 @@ fn estimate(outcome: &Outcome) -> (f64, f64) {
     (mean, number(outcome, "rare_relative_error") * mean)
 }
 
-/// Runs and compares with `theory`, which is right but for the share `slack` of itself. One comparison of a
-/// sound estimate in a thousand would fail, and the seed is fixed.
+/// Runs a configuration and compares the estimate with `theory`, which is right but for the share `slack` of
+/// itself. One comparison of a sound estimate in a thousand would fail, and the seed is fixed.
 fn agrees(name: &str, config: &Value, theory: f64, slack: f64) {
     let outcome = run(config);
     let (mean, half_width) = estimate(&outcome);
@@ -88,7 +90,7 @@ fn linkguardian_leaves_what_its_copies_lose() {
         let config = rare(lg(mode, copies), independent(1e-3), 3000);
         agrees(&format!("{mode} {copies}"), &config, theory, 0.0);
     }
-    // Every look weighs the same: what is off is rounding.
+    // Every look has one weight, so any difference is rounding.
     agrees("none", &rare(json!({"family": "none"}), independent(1e-3), 200), 1e-3, 1e-9);
 }
 
@@ -143,7 +145,7 @@ fn codes_under_bursts_leave_what_the_chain_says() {
     }
 }
 
-/// Chance that a chain loses a frame, and after `apart` frames `copies` in a row.
+/// Returns the chance that a chain loses a frame, and after `apart` frames `copies` frames in a row.
 fn all_lost(channel: Channel, apart: u32, copies: u32) -> f64 {
     let [out, back] = channel.leaves;
     let step = |[good, bad]: [f64; 2]| [good * (1.0 - out) + bad * back, good * out + bad * (1.0 - back)];
@@ -158,8 +160,8 @@ fn all_lost(channel: Channel, apart: u32, copies: u32) -> f64 {
     state[0] + state[1]
 }
 
-/// How many frames after a lost one its copy follows: found by losing both. Over several places, because it
-/// depends on where the circulating packets are.
+/// Returns how many frames after a lost frame its copy follows, found by losing both. The distances are taken at
+/// several places, because they depend on where the circulating packets are.
 fn distances(mode: &str) -> Vec<u32> {
     let places = (1000..1200).step_by(9);
     let apart = |place: u32| {
@@ -202,7 +204,7 @@ fn a_burst_beyond_the_published_hole_is_found() {
     agrees("six in a row", &config, theory, 0.01);
 }
 
-/// Frames that a plain run of so many leaves lost.
+/// Returns the number of frames that stay lost in a plain run of `packets` frames.
 fn counted(protection: &Value, loss: &Value, packets: u64) -> f64 {
     let mut config = config("stress", "none");
     config["protection"] = protection.clone();
@@ -212,8 +214,8 @@ fn counted(protection: &Value, loss: &Value, packets: u64) -> f64 {
     number(&run(&config), "effective_lost_packets")
 }
 
-// RARE-2, RARE-3: at rates that can be counted both agree. Losses come in clusters of at most `together`, so their
-// count has a variance of at most `together` times its mean.
+// RARE-2, RARE-3: at rates that can be counted, looks and counting agree. Losses come in clusters of at most
+// `together`, so their count has a variance of at most `together` times its mean.
 #[test]
 fn counting_finds_the_same() {
     for (name, protection, loss, packets, together) in [
@@ -233,7 +235,7 @@ fn counting_finds_the_same() {
     }
 }
 
-/// The least number of misses of which more than one in a thousand sound families of `runs` has as many.
+/// Returns the least number of misses that at most one in a thousand sound families of `runs` intervals exceeds.
 fn misses_at_most(runs: i32) -> usize {
     let (mut chance, mut below, mut misses) = (0.95_f64.powi(runs), 0.0, 0);
     while below + chance < 0.999 {

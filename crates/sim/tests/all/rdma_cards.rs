@@ -1,5 +1,5 @@
-//! Several queue pairs of one card share its line: by the closed form without loss, whatever their number; and the
-//! world that runs ahead sees what it sees step by step.
+//! Several queue pairs of one card share its line. Without loss the shares follow the closed form, whatever the number of queue
+//! pairs. The world that runs ahead gives the results of the world step by step.
 
 use crate::flow_worlds::{World, any_world};
 use crate::support;
@@ -17,18 +17,18 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{config, number, profile, run};
 
-/// A packet in the middle of a message at an MTU of 1024: payload, and octets on the wire.
+/// The payload of a packet in the middle of a message at an MTU of 1024, and its octets on the wire.
 const PAYLOAD: f64 = 1024.0;
 const OCTETS: f64 = 1106.0;
-/// What the first packet of a WRITE has on top: the address that the data goes to.
+/// The octets that the first packet of a WRITE has on top: the address to which the data goes.
 const ADDRESS_OCTETS: f64 = 16.0;
-/// Packets of a message of `long_writes`.
+/// The number of packets of a message of `long_writes`.
 const MESSAGE_PACKETS: f64 = 1000.0;
 const ACK_OCTETS: f64 = 86.0;
-/// Lines on the artifact's way, that of the link among them.
+/// The number of lines on the artifact's way, with that of the link.
 const LINES: f64 = 6.0;
 
-/// Long writes of `count` queue pairs of one card, which wait no longer for an answer than a round trip and a packet.
+/// Long writes of `count` queue pairs of one card, whose timeout is a round trip and a packet.
 struct Card {
     gbps: u64,
     count: u32,
@@ -37,18 +37,18 @@ struct Card {
 }
 
 impl Card {
-    /// What an octet takes, in microseconds.
+    /// Returns the time of an octet in microseconds.
     fn octet_us(&self) -> f64 {
         8e-3 / self.gbps as f64
     }
 
-    /// From the departure of a packet that finds no queue to that of the packet behind its answer.
+    /// Returns the time from the departure of a packet that finds no queue to the departure of the packet behind its answer.
     fn round_trip_us(&self, host: &Value) -> f64 {
         let one_way_us = host["rdma_one_way_ns"].as_f64().unwrap() / 1e3;
         2.0 * one_way_us + LINES * (OCTETS + ADDRESS_OCTETS + ACK_OCTETS) * self.octet_us()
     }
 
-    /// The configuration and the microseconds of it that count: ten timeouts at least, and three packets of each flow.
+    /// Returns the configuration and its counted time in microseconds: ten timeouts at least, and three packets of each flow.
     fn config(&self) -> (Value, f64) {
         let mut config = config("throughput", "none");
         let mut host = profile("host", "ae-hosts");
@@ -68,7 +68,7 @@ impl Card {
         (config, counted_us)
     }
 
-    /// Runs it and holds it to the closed form.
+    /// Runs the card and compares the result with the closed form.
     fn check(&self) {
         let (config, counted_us) = self.config();
         let outcome = run(&config);
@@ -81,7 +81,7 @@ impl Card {
         for key in ["retransmissions", "timeouts", "connection_failures", "queue_drops"] {
             assert_eq!(number(&outcome, key), 0.0, "{key}, {}", told());
         }
-        // One card as fast as the link congests nothing, so nothing is marked and DCQCN has nothing to do.
+        // One card as fast as the link congests no queue, so no packet is marked and DCQCN does nothing.
         for key in ["frames_marked", "congestion_notifications"] {
             assert_eq!(number(&outcome, key), 0.0, "{key}, {}", told());
         }
@@ -89,8 +89,9 @@ impl Card {
         self.check_shares(&outcome, counted_us, &told);
     }
 
-    /// The line is never idle: its octets, less what the first packets of messages carry on top, are packets. The tolerance is a
-    /// packet that is under way at each end of the counted time, and that each flow begins a message more or less than others.
+    /// Checks the sum of the flows: the line is never idle, so its octets are packets, less the octets that the first packets of
+    /// messages carry on top. The tolerance is a packet under way at each end of the counted time, and a message more or less
+    /// that each flow begins.
     fn check_sum(&self, outcome: &Outcome, counted_us: f64, told: &dyn Fn() -> String) {
         let octets = counted_us / self.octet_us();
         let bytes = number(outcome, "average_throughput_gbps") * counted_us * 1e3 / 8.0;
@@ -103,7 +104,8 @@ impl Card {
         assert!((least..=most).contains(&bytes), "{bytes} is not in {least}..={most}, {}", told());
     }
 
-    /// Round robin gives each flow as many packets as any other, or one more: the variance is at most a quarter.
+    /// Checks the shares of the flows. Round robin gives each flow as many packets as any other, or one more: the variance is at
+    /// most a quarter.
     fn check_shares(&self, outcome: &Outcome, counted_us: f64, told: &dyn Fn() -> String) {
         let bytes = number(outcome, "average_throughput_gbps") * counted_us * 1e3 / 8.0;
         let mean = bytes / PAYLOAD / f64::from(self.count);
@@ -143,7 +145,7 @@ fn a_round_of_the_line_may_last_longer_than_the_timeout() {
 fn where_nothing_is_delivered_nothing_is_shared() {
     let (mut config, _) = Card { gbps: 10, count: 2, recovery: Recovery::GoBackN, dcqcn: false }.config();
     config["loss"]["forward"] = json!({"model": "bernoulli", "p": 1.0});
-    // The first packets that ask for an answer leave after 0.45 ms, and six timeouts fail a connection.
+    // The first packets that ask for an acknowledgement leave after 0.45 ms, and six timeouts fail a connection.
     config["run"]["duration_ps"] = json!(3_000_000_000_u64);
     let outcome = run(&config);
     assert_eq!((number(&outcome, "average_throughput_gbps"), &outcome.row["fairness"]), (0.0, &Value::Null));
@@ -152,7 +154,7 @@ fn where_nothing_is_delivered_nothing_is_shared() {
 
 type RdmaNetwork = Network<Rdma, AnyLink<Addressed<Packet>>>;
 
-/// A network whose conversations post operations at its start.
+/// Returns a network whose conversations post operations at its start.
 fn network(world: &World, config: Config, operations: &[Operation]) -> RdmaNetwork {
     let end = |_| Conversation { near: Requester::new(&config), far: Responder::new(&config) };
     let line = Some(LineRate::new(BitRate::from_gbps(world.gbps)));
@@ -165,7 +167,7 @@ fn network(world: &World, config: Config, operations: &[Operation]) -> RdmaNetwo
     network
 }
 
-/// All that can be seen of a network at its present.
+/// Returns the visible state of a network at its present: the counters of both ends, the traffic and the queue.
 fn seen(network: &RdmaNetwork) -> String {
     let ends = network.conversations().iter();
     let ends = ends.map(|ends| (ends.near.statistics(), ends.near.outstanding(), ends.far.statistics()));
@@ -205,7 +207,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    // RDMA-19, RDMA-24: among them are hosts with one queue pair, whose packets go in trains.
+    // RDMA-19, RDMA-24: some of the worlds have hosts with one queue pair, whose packets go in trains.
     #[test]
     fn cards_in_strides_are_cards_in_steps(
         (world, config) in any_world().prop_flat_map(|world| (Just(world.clone()), any_config(world.gbps))),
@@ -221,7 +223,7 @@ proptest! {
     }
 }
 
-/// The artifact's path at 10 Gb/s, on which nothing is lost.
+/// Returns the artifact's path at 10 Gb/s, on which no packet is lost.
 fn clean(flows: usize) -> World {
     World {
         is_fast: true,
@@ -244,7 +246,7 @@ fn clean(flows: usize) -> World {
     }
 }
 
-/// Completions of each conversation, which has posted one operation at the start.
+/// Returns the completion times of the conversations, each of which has posted one operation at the start.
 fn completions(network: &mut RdmaNetwork) -> Vec<Duration> {
     network.run_until(Instant::ZERO + Duration::from_ms(50));
     let done = (0..network.conversations().len()).map(|index| {
@@ -266,7 +268,7 @@ fn responders_of_one_card_share_its_line() {
     let done = completions(&mut network);
     // An octet takes 800 ps. The last packet of a READ carries 4 of them on top of 1106.
     let apart: Vec<_> = done.windows(2).map(|pair| (pair[1] - pair[0]).as_ps() / 800).collect();
-    // The first READ has sent a packet before the others are asked for, and stays one ahead of them.
+    // The first READ has sent a packet before the other READs are asked for, and stays one packet ahead of them.
     let others = FLOWS as u64 - 1;
     assert_eq!(apart[0], others * 1106 + 1110);
     assert_eq!(apart[1..], vec![1110; FLOWS - 2]);

@@ -1,4 +1,4 @@
-//! The RDMA transport in dialogue: every packet and every instant spelled out.
+//! The RDMA transport in dialogue, with every packet and every instant given.
 
 use crate::rdma_script;
 use lossylink_core::time::Duration;
@@ -7,7 +7,7 @@ use lossylink_sim::transport::Departure;
 use lossylink_sim::transport::rdma::{Config, Dcqcn, Operation, Packet, Status};
 use rdma_script::{Script, at, at_ns};
 
-/// Local ACK timeout of the default settings, microseconds.
+/// The local ACK timeout of the default settings, microseconds.
 const TIMEOUT_US: u64 = 1070;
 
 // RDMA-4, RDMA-5, RDMA-6, RDMA-10
@@ -155,7 +155,7 @@ fn a_late_copy_does_not_undo_the_nak() {
     script.requests(at(0));
     assert_eq!(script.deliver(at(8), "w0 w2"), "nak1");
     assert_eq!(script.deliver(at(8), "w3?"), "");
-    // The copy is the expected packet, but what followed it is gone.
+    // The copy is the expected packet, but the packets that followed it are gone.
     assert_eq!(script.deliver(at(11), "w1"), "");
     script.answer(at(16), "nak1");
     assert_eq!(script.requests(at(16)), "w1 w2 w3?");
@@ -205,7 +205,8 @@ fn retries_run_out() {
     assert_eq!((script.requester.statistics().timeouts, script.requester.statistics().failed), (6, 3));
 }
 
-// RDMA-14: of two retries one comes of the timer, which may be about to expire.
+// RDMA-14: of two retries in a row the timer causes one at least, and the timer may be about to
+// expire.
 #[test]
 fn it_is_known_how_long_a_connection_lives_at_the_least() {
     let mut script = Script::new(Config::default());
@@ -224,7 +225,7 @@ fn it_is_known_how_long_a_connection_lives_at_the_least() {
     assert!(script.requester.has_failed());
 }
 
-// RDMA-14: progress gives the retries back.
+// RDMA-14: after progress all retries are available again.
 #[test]
 fn progress_restores_the_retries() {
     let mut script = Script::new(Config { retry_count: 1, ..Config::default() });
@@ -397,7 +398,7 @@ fn marks_bring_notifications_and_notifications_space_the_packets() {
     assert_eq!(script.deliver_marked(at(58), "w2"), "cnp", "50 us after the last one");
 }
 
-// RDMA-30, RDMA-34: of a READ, the responder is the one who slows down.
+// RDMA-30, RDMA-34: in a READ, the responder slows down.
 #[test]
 fn responses_are_paced_at_the_responder() {
     let dcqcn = Dcqcn::on(BitRate::from_gbps(100));
@@ -412,7 +413,7 @@ fn responses_are_paced_at_the_responder() {
     assert_eq!(script.replies(at_ns(8_172)), "r1");
 }
 
-/// What the requester's limiter says at a time: its rate in Gb/s, and alpha in 256ths.
+/// Returns the state of the requester's limiter at a time: its rate in Gb/s, and alpha in 256ths.
 fn limiter_at(script: &mut Script, us: u64) -> (f64, f64) {
     let limiter = script.requester.limiter().expect("DCQCN is on");
     (limiter.rate_bps(at(us)) / 1e9, limiter.alpha(at(us)) * 256.0)

@@ -1,20 +1,20 @@
-//! The experiment of serial RDMA writes: its floor, its shortcuts, and what protection changes.
+//! The experiment of serial RDMA writes: its floor, its shortcuts, and the effect of protection.
 
 use crate::support;
 use lossylink_sim::measure::Description;
 use serde_json::{Value, json};
 use support::{column, config, number, profile, refusal, run};
 
-/// The experiment between hosts whose interfaces add a latency.
+/// Returns the experiment between hosts whose interfaces add a latency.
 fn on_calibrated_hosts(protection: &str) -> Value {
     let mut config = config("rdma-fct", protection);
     config["host"] = profile("host", "ae-hosts");
     config
 }
 
-/// Adds up what a message of 24 packets meets on the artifact's path without loss: each of five
-/// more hops begins when it has the first packet whole, which is the longest, and is then busy
-/// until it has sent all; the acknowledgement crosses six.
+/// The floor is the sum of the delays of a message of 24 packets on the artifact's path without
+/// loss. Each of five more hops begins when it has the first packet whole, which is the longest,
+/// and is then busy until it has sent all packets. The acknowledgement crosses six hops.
 #[test]
 fn the_floor_is_the_path_and_the_serialisation() {
     let mut config = config("rdma-fct", "none");
@@ -48,7 +48,7 @@ fn threads_and_skipping_change_nothing() {
     }
 }
 
-/// More messages than memory has room for: they lie in a file until the table is asked for.
+/// More messages than memory has room for lie in a file until the table is asked for.
 #[test]
 fn the_figures_of_very_many_messages_are_those_of_their_table() {
     let mut config = on_calibrated_hosts("none");
@@ -65,7 +65,7 @@ fn the_figures_of_very_many_messages_are_those_of_their_table() {
     assert_eq!(number(&outcome, "timeouts"), column(&outcome, "trials", "timeouts").iter().sum::<f64>());
 }
 
-/// The last packet of the second message is lost: only the interface's timer can tell.
+/// The last packet of the second message is lost: only the timer of the interface can reveal that.
 #[test]
 fn a_lost_tail_waits_for_the_timer() {
     let mut config = config("rdma-fct", "none");
@@ -74,7 +74,7 @@ fn a_lost_tail_waits_for_the_timer() {
     let outcome = run(&config);
     let timeout_us = config["host"]["rdma_timeout_us"].as_f64().unwrap();
     let cost_us = number(&outcome, "fct_us_max") - number(&outcome, "fct_us_min");
-    // All of it is sent again, from the moment at which the last packet left.
+    // The whole message is sent again, from the moment at which the last packet left.
     assert!((cost_us - timeout_us).abs() < 3.0, "{cost_us}");
     assert_eq!((number(&outcome, "repaired_timeout"), number(&outcome, "timeouts")), (1.0, 1.0));
 }
@@ -90,7 +90,7 @@ fn linkguardian_hides_losses_from_the_interface() {
 }
 
 /// Go-back-N takes reordering for loss: without order a repaired packet costs a round trip and
-/// more; selective repeat keeps what came early.
+/// more. Selective repeat keeps packets that came early.
 #[test]
 fn only_go_back_n_pays_for_reordering() {
     let cost_us = |protection: &str, recovery: &str| {

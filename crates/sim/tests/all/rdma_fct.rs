@@ -1,4 +1,4 @@
-//! Completion times of RDMA operations over a bare lossy line, against what arithmetic says.
+//! Completion times of RDMA operations over a bare lossy line, against the results of arithmetic.
 
 use crate::rdma_pair;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -9,7 +9,7 @@ use lossylink_sim::net::LineRate;
 use lossylink_sim::transport::rdma::{Config, Operation, Recovery, Status};
 use rdma_pair::Pair;
 
-/// One way between the two network cards, as in the host profile of the published runs.
+/// The one-way delay between the two network cards, as in the host profile of the published runs.
 const PROPAGATION: Duration = Duration::from_ns(7_600);
 /// The published message: 24 packets at MTU 1024.
 const MESSAGE: Operation = Operation::Write(24_387);
@@ -21,7 +21,7 @@ fn pair(recovery: Recovery, loss: &LossModel, seed: u64) -> Pair {
     Pair::new(&config, LineRate::new(BitRate::from_gbps(100)), PROPAGATION, (forward, back))
 }
 
-/// Completion times in picoseconds of `trials` messages, one after another.
+/// Returns the completion times in picoseconds of `trials` messages, one after another.
 fn completion_times(recovery: Recovery, loss: &LossModel, trials: u64) -> Vec<u64> {
     let mut pair = pair(recovery, loss, 1);
     (0..trials)
@@ -33,13 +33,14 @@ fn completion_times(recovery: Recovery, loss: &LossModel, trials: u64) -> Vec<u6
         .collect()
 }
 
-/// Octets on the wire of the message's packets: 38 of Ethernet around each IP packet.
+/// Returns the octets on the wire of the message's packets: 38 of Ethernet around each IP packet.
 fn message_octets() -> u64 {
     let (first, middle, last) = (1084 + 38, 1068 + 38, 880 + 38);
     first + 22 * middle + last
 }
 
-/// Serialisation at 80 ps an octet, two flights, and the acknowledgement's 86 octets.
+/// Returns the least completion time: serialisation at 80 ps an octet, two flights, and the
+/// acknowledgement's 86 octets.
 fn floor_ps() -> u64 {
     message_octets() * 80 + 2 * PROPAGATION.as_ps() + 86 * 80
 }
@@ -58,7 +59,7 @@ fn without_loss_the_floor_is_met_to_the_picosecond() {
 fn one_loss_costs_what_arithmetic_says() {
     let loss = LossModel::at(vec![10]).unwrap();
     let times = completion_times(Recovery::GoBackN, &loss, 1);
-    // Packet 11's arrival gives the NAK away; packets 10 to 23 then go again.
+    // The arrival of packet 11 reveals the loss; packets 10 to 23 are then sent again.
     let until_nak = (1122 + 11 * 1106) * 80 + 2 * PROPAGATION.as_ps() + 86 * 80;
     let again = (13 * 1106 + 918) * 80 + 2 * PROPAGATION.as_ps() + 86 * 80;
     assert_eq!(times, [until_nak + again]);
@@ -74,14 +75,14 @@ fn selective_repeat_sends_one_packet_again() {
     assert_eq!(times, [until_nak + (1106 + 86) * 80 + 2 * PROPAGATION.as_ps()]);
 }
 
-// RDMA-13: the last packet's loss costs the local ACK timeout from when it left.
+// RDMA-13: the loss of the last packet costs the local ACK timeout, counted from when that packet left.
 #[test]
 fn a_lost_tail_costs_the_timeout() {
     let loss = LossModel::at(vec![23]).unwrap();
     let times = completion_times(Recovery::GoBackN, &loss, 1);
     let timeout = Duration::from_us(1_070).as_ps();
     let last_sent = (message_octets() - 918) * 80;
-    // Nothing was acknowledged, so go-back-N repeats all of it.
+    // No packet was acknowledged, so go-back-N repeats the whole message.
     assert_eq!(times, [last_sent + timeout + floor_ps()]);
 }
 

@@ -1,10 +1,10 @@
-//! Selective repeat in dialogue: only what is missing goes again.
+//! Selective repeat in dialogue: only missing packets are sent again.
 
 use crate::rdma_script;
 use lossylink_sim::transport::rdma::{Config, Operation, Recovery, Status};
 use rdma_script::{Script, at};
 
-/// Local ACK timeout of the default settings, microseconds.
+/// The local ACK timeout of the default settings, microseconds.
 const TIMEOUT_US: u64 = 1070;
 
 fn selective() -> Script {
@@ -33,7 +33,8 @@ fn only_the_missing_packet_goes_again() {
     assert_eq!(script.requester.statistics().retransmissions, 1);
 }
 
-// RDMA-18, RDMA-21: what the published cards cannot do. The late copy fills the hole at once.
+// RDMA-18, RDMA-21: a repair that the published cards cannot make. The late copy fills the hole at
+// once.
 #[test]
 fn a_late_copy_completes_the_message() {
     let mut script = selective();
@@ -50,7 +51,7 @@ fn a_late_copy_completes_the_message() {
     assert_eq!(script.responder.bytes_in_order(), 4_000);
 }
 
-// RDMA-22, RDMA-13: a lost repair waits for the timer, and then only what is missing goes.
+// RDMA-22, RDMA-13: a lost repair waits for the timer, and then only missing packets are sent.
 #[test]
 fn a_timeout_repeats_only_what_is_missing() {
     let mut script = selective();
@@ -110,7 +111,7 @@ fn only_the_missing_responses_are_asked_for_again() {
     assert_eq!(script.requester.statistics().bytes_read, 6_000);
 }
 
-// RDMA-23: a lost READ request shows in the report of what came after it.
+// RDMA-23: a lost READ request shows in the report of the packet that came after it.
 #[test]
 fn a_lost_read_request_is_repaired() {
     let mut script = selective();
@@ -142,7 +143,8 @@ fn a_late_report_of_what_was_kept_settles_it() {
     assert!(script.requester.poll_timeout().is_never());
 }
 
-// RDMA-20, RDMA-23: a READ that is asked for again, for more than before, releases what was kept.
+// RDMA-20, RDMA-23: a READ that is asked for again, for more than before, releases the packets that
+// were kept.
 #[test]
 fn a_longer_read_releases_what_was_kept_behind_it() {
     let recovery = Recovery::SelectiveRepeat { window_packets: 64 };

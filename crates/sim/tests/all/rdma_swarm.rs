@@ -12,14 +12,14 @@ use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// More events than any of these worlds needs: beyond lies a livelock.
+/// The number of events that none of these worlds needs: beyond lies a livelock.
 const MOST_EVENTS: u64 = 1_000_000;
-/// Time between two packets of one end.
+/// The time between two packets of one end.
 const SPACING: Duration = Duration::from_ns(100);
-/// Shortest way between the two ends.
+/// The shortest delay between the two ends.
 const DELAY: Duration = Duration::from_us(2);
 
-/// How badly a path treats packets.
+/// The chances of loss, duplication, reordering and marking on a path.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     loss: f64,
@@ -28,14 +28,14 @@ struct Path {
     marking: f64,
 }
 
-/// What the network should have executed, kept apart from the code under test.
+/// A model of the requests that the responder should have executed, apart from the code under test.
 struct Oracle {
     recovery: Recovery,
     mtu: u64,
-    /// The next position to be executed and the bytes executed so far.
+    /// The next position to be executed, and the number of bytes executed so far.
     prefix: u64,
     bytes: u64,
-    /// What arrived early: position to (span, payload).
+    /// The requests that arrived early: position to (span, payload).
     early: BTreeMap<u64, (u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl Oracle {
     }
 }
 
-/// Two ends and a network that shuffles.
+/// Two ends and a network that reorders packets.
 struct World {
     config: Config,
     requester: Requester,
@@ -80,10 +80,10 @@ struct World {
     events: BinaryHeap<Reverse<(Instant, u64)>>,
     cargo: BTreeMap<u64, Event>,
     count: u64,
-    /// When each end next looks whether it may send, and from when on its line is free.
+    /// The time at which each end next polls, and the time from which on its line is free.
     wake_at: [Instant; 2],
     free_at: [Instant; 2],
-    /// Up to when the requester said that it could not fail.
+    /// The time before which the requester said that it could not fail.
     lives_until: Instant,
 }
 
@@ -94,7 +94,7 @@ enum Event {
     Wake(usize),
 }
 
-/// The two ends.
+/// The indices of the two ends.
 const REQUESTER: usize = 0;
 const RESPONDER: usize = 1;
 
@@ -126,7 +126,7 @@ impl World {
         Probability::new(p).expect("a ratio").draw(&mut self.rng)
     }
 
-    /// Puts a packet on the way: none, one or two copies, some of them late.
+    /// Puts a packet on its way: none, one or two copies, some of them late.
     fn carry(&mut self, now: Instant, packet: Packet, event: fn(Packet, bool) -> Event) {
         let copies = 1 + u32::from(self.happens(self.path.duplication));
         for _ in 0..copies {
@@ -142,7 +142,7 @@ impl World {
         }
     }
 
-    /// Lets an end send if its line is free, and sees to it that it is asked again.
+    /// Lets an end send if its line is free, and schedules its next poll.
     fn serve(&mut self, now: Instant, end: usize) {
         let mut again = self.free_at[end];
         if again <= now {
@@ -164,7 +164,7 @@ impl World {
         self.wake(now, end, again.min(timeout));
     }
 
-    /// Wakes an end at `at` unless it will be earlier.
+    /// Wakes an end at `at`, unless the end will be woken earlier.
     fn wake(&mut self, now: Instant, end: usize, at: Instant) {
         let is_pending = self.wake_at[end] > now && self.wake_at[end] <= at;
         if !at.is_never() && !is_pending {
@@ -196,7 +196,7 @@ impl World {
         }
     }
 
-    /// The requester fails no sooner than it said, and says anew how long it lives at the least.
+    /// Checks that the requester fails no sooner than it said, and asks again how long it lives at the least.
     fn hold_to_its_word(&mut self, now: Instant) {
         let has_failed = self.requester.has_failed();
         assert!(!has_failed || self.lives_until <= now, "{:?} failed at {now}", self.config);
@@ -205,7 +205,7 @@ impl World {
         self.lives_until = self.lives_until.max(lives.map_or(now, |span| now + span));
     }
 
-    /// Runs all operations to their end; nothing may complete before its bytes are there.
+    /// Runs all operations to their end. No operation may complete before its bytes are there.
     fn run(&mut self, operations: &[Operation]) -> Vec<Completion> {
         for &operation in operations {
             self.requester.post(Instant::ZERO, operation);
@@ -316,7 +316,7 @@ proptest! {
     }
 }
 
-/// The checker can fail: a packet that arrives behind the oracle's back is noticed.
+/// The canary: a packet that arrives behind the oracle's back is noticed.
 #[test]
 #[should_panic(expected = "after")]
 fn a_forged_packet_is_noticed() {

@@ -1,10 +1,10 @@
-//! Frames that wait for long in the loops of LinkGuardian's switches: rounds that are passed over change nothing.
+//! Frames that wait for long in the loops of LinkGuardian's switches: passing over rounds changes no result.
 
 use crate::support::{config, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Losses that leave frames waiting, in order and for copies.
+/// Returns losses that leave frames waiting, for their order and for copies.
 fn losses() -> impl Strategy<Value = Value> {
     prop_oneof![
         (0.02f64..0.5).prop_map(|p| json!({"model": "bernoulli", "p": p})),
@@ -12,7 +12,8 @@ fn losses() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Rates of lines on which copies and acknowledgements go round often while a frame leaves, up to one on which they hardly do.
+/// Returns rates of lines: from rates at which copies and acknowledgements go round often while a frame leaves, up to a rate
+/// at which they hardly do.
 fn rates() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![
         30_000_000,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use support::{config, profile, refusal, run};
 
-/// Words for every protection of the simulator.
+/// Returns a name and a configuration for every protection of the simulator.
 fn protections() -> [(&'static str, Value); 6] {
     let code = |family| json!({"family": family, "k": 5, "h": 1});
     [
@@ -34,7 +34,7 @@ fn stress(protection: &Value, instants_ps: &[u64]) -> Value {
     config
 }
 
-/// The values of `state` at these places, as `near.sender.data`.
+/// Returns the values of `state` at these places, such as `near.sender.data`.
 fn values(state: &Value, places: &[&str]) -> Vec<Value> {
     let value = |place: &&str| state.pointer(&format!("/{}", place.replace('.', "/"))).cloned();
     places.iter().map(|place| value(place).unwrap_or_else(|| panic!("no {place} in {state}"))).collect()
@@ -131,7 +131,7 @@ fn the_state_after_the_repair_is_that_of_arithmetic() {
     assert_eq!(values(&states[1], &names), expected);
 }
 
-/// Names of the counters below `value`, each behind its group.
+/// Returns the names of the counters below `value`, each behind its group.
 fn names(value: &Value) -> BTreeSet<String> {
     let Value::Object(members) = value else { return BTreeSet::new() };
     let below = |(name, inner): (&String, &Value)| match inner {
@@ -141,7 +141,7 @@ fn names(value: &Value) -> BTreeSet<String> {
     members.iter().flat_map(below).collect()
 }
 
-/// What a live guard reports that protects its link so.
+/// Returns the names of the counters of a live guard with this protection.
 fn live(protection: &Value) -> BTreeSet<String> {
     let protection: Protection = serde_json::from_value(protection.clone()).expect("a protection");
     let (rate, longest) = (BitRate::from_gbps(1), Bytes(1514));
@@ -159,10 +159,10 @@ fn live(protection: &Value) -> BTreeSet<String> {
     report.iter().flat_map(|group| group.counters.iter().map(|one| of(group.name, one.name))).collect()
 }
 
-/// Handshake, memory, bytes and stale INITs, which the simulator has not; and a timer that was chosen.
+/// Counters of a live guard alone: handshake, memory, bytes and stale INITs, which the simulator has not, and a chosen timer.
 const LIVE_ALONE: &str = "explicit_acks foreign frames_held hellos no_room other_seal other_version \
     pauses_obeyed repeated reserved sessions silences stood_aside stuck too_long unsent coder.failed_rebuilds coder.malformed llr.rx_stale_init llr.timer_raised";
-/// Timer packets, and a pause that a live guard does not look at when it reports.
+/// Counters of the simulator alone: timer packets, and a pause that a live guard does not look at when it reports.
 const SIMULATED_ALONE: &str =
     "sender.queue_paused sender.pauses_expired receiver.time_remaining receiver.timer_packets";
 
@@ -174,7 +174,7 @@ fn words(text: &str) -> BTreeSet<String> {
 fn simulator_and_live_guard_have_the_same_names() {
     for (label, protection) in protections() {
         if label == "fec-model" {
-            continue; // No guard has it.
+            continue; // No guard has this protection.
         }
         let state = &run(&stress(&protection, &[100_000_000])).states[0];
         let (near, far) = (names(&state["near"]), names(&state["far"]));
@@ -242,7 +242,7 @@ fn a_run_does_not_notice_that_it_is_looked_at() {
             config["state_at_ps"] = json!(instants);
             let seen = run(&config);
             assert_eq!(seen.row, unseen.row, "{experiment} with {label}");
-            // In words, because what nobody measured is not a number.
+            // The columns are compared as text, because a value that was not measured is NaN.
             let columns = [&seen, &unseen].map(|outcome| format!("{:?}", outcome.columns));
             assert_eq!(columns[0], columns[1], "{experiment} with {label}");
             assert_eq!(seen.states.len(), instants.len(), "{experiment} with {label}");
@@ -251,7 +251,7 @@ fn a_run_does_not_notice_that_it_is_looked_at() {
     }
 }
 
-/// Flows that are computed once take no time of their own: while an instant is to come every flow runs.
+/// Flows that are computed once take no time of their own, so every flow runs while an instant is to come.
 #[test]
 #[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
 fn flows_are_not_skipped_before_the_last_instant() {

@@ -1,5 +1,5 @@
-//! What the stress test must reach: the effective loss of theory, the speed of arithmetic, and the
-//! same rows from the same seed.
+//! The requirements of the stress test: the effective loss of theory, the speed of arithmetic, and equal rows from
+//! equal seeds.
 
 use crate::profiles;
 use crate::support;
@@ -14,26 +14,26 @@ use lossylink_sim::net::{LineRate, LinkGuardianLink, ProtectedLink, Traffic};
 use lossylink_sim::world::stress::{self, Source, Stress, StressResult};
 use profiles::profile;
 
-/// The seed of everything here that does not ask for independent points.
+/// The seed of every test here that does not need independent points.
 const SEED: u64 = 1;
-/// Two-sided 95 % quantile of the normal distribution.
+/// The two-sided 95 % quantile of the normal distribution.
 const Z95: f64 = 1.959_964;
 /// The quantile for eight independent points that shall all lie inside with 95 % (Sidak): 1 - 0.95^(1/8).
 const Z95_OF_EIGHT: f64 = 2.727_010;
-/// Octets of a full frame on the wire, without and with the header.
+/// The octets of a full frame on the wire, without and with the header.
 const FRAME_OCTETS: (f64, f64) = (1538.0, 1541.0);
 
-/// No repair takes longer on a link that never pauses.
+/// The longest time of a repair on a link that never pauses.
 const REPAIR_US: f64 = 5.0;
 
-/// A way back that loses nothing.
+/// A way back without losses: its loss rate, and the copies of control frames.
 const CLEAN: (f64, u8) = (0.0, 1);
 
 /// One protected stress test between recirculating switches.
 struct Point {
     gbps: u64,
     loss: f64,
-    /// Of the way back, and copies of control frames there.
+    /// The loss rate of the way back, and the copies of control frames there.
     reverse: (f64, u8),
     copies: u8,
     ordered: bool,
@@ -74,12 +74,12 @@ impl Point {
 }
 
 impl Outcome {
-    /// Frames that never came out.
+    /// Returns the number of frames that were never delivered.
     fn gone(&self) -> u64 {
         self.traffic.data_frames - (self.result.delivered.received() - self.result.delivered.duplicated())
     }
 
-    /// Those of them that were requested, did not come too late, and did not want for room (LG-35).
+    /// Returns the number of undelivered frames that were requested, did not come too late, and found room (LG-35).
     fn gone_in_all_copies(&self) -> u64 {
         let Counters { sender, receiver, rx_buffer_dropped, .. } = &self.counters;
         self.gone() - sender.beyond_cap - receiver.late - rx_buffer_dropped
@@ -92,7 +92,7 @@ impl Outcome {
     }
 }
 
-/// Wilson's interval for a proportion at the level of the quantile `z`.
+/// Returns Wilson's interval for a proportion at the level of the quantile `z`.
 fn interval(events: u64, trials: u64, z: f64) -> (f64, f64) {
     let (n, share) = (trials as f64, events as f64 / trials as f64);
     let centre = share + z * z / (2.0 * n);
@@ -101,14 +101,14 @@ fn interval(events: u64, trials: u64, z: f64) -> (f64, f64) {
     ((centre - half) / scale, (centre + half) / scale)
 }
 
-/// p^(N+1) lies in the interval around what was lost in all its transmissions: each of eight points in
-/// its own (95 % for all of them together), and their sum in the plain one. What the hole cap and the
-/// wait add is counted apart.
+/// p^(N+1) lies in the interval around the share of frames that were lost in all their transmissions: each of eight
+/// points in its own interval (95 % for all of them together), and their sum in the plain interval. Losses by the
+/// hole cap and by the wait are counted apart.
 // LG-7, LG-14, LG-31, LG-35
 #[test]
 fn effective_loss_is_that_of_theory() {
     let (mut lost, mut sent, mut expected) = (0, 0, 0.0);
-    // Each point has losses of its own, or their sum would tell less than its interval says.
+    // Each point has losses of its own, or their sum would tell less than its interval claims.
     let mut seed = 0;
     for ordered in [false, true] {
         for (loss, copies) in [(0.05, 1), (0.05, 2), (0.1, 1), (0.1, 2)] {
@@ -127,9 +127,9 @@ fn effective_loss_is_that_of_theory() {
     assert!((low..=high).contains(&(expected / sent as f64)), "all points together: {low:e}..{high:e}");
 }
 
-/// A loss stays if all C copies of its notification are lost on the way back, or one arrives and all N copies of
-/// the frame are lost: p (q^C + (1 - q^C) p^N). A notification tells of a run of losses, which goes with it:
-/// the count spreads as runs of geometric length do, by the root of (1 + p) / (1 - p) more than single frames.
+/// A loss stays if all C copies of its notification are lost on the way back, or if one arrives and all N copies of
+/// the frame are lost: p (q^C + (1 - q^C) p^N). A notification reports a run of losses, which goes with it, so the
+/// count spreads as runs of geometric length do, by the root of (1 + p) / (1 - p) more than single frames.
 // LG-26, LG-46
 #[test]
 fn copies_of_notifications_leave_what_theory_says() {
@@ -157,7 +157,7 @@ fn copies_of_notifications_leave_what_theory_says() {
             println!("p {p}, C {control_copies}: {gone} gone, {low:.3e}..{high:.3e} around {theory:.3e}");
             assert!((low..=high).contains(&theory), "p {p}, C {control_copies}: {theory:e}");
             let counters = &outcome.counters;
-            // What was not asked for in vain was sent again once, however many copies arrived.
+            // Each loss whose request arrived was sent again once, however many copies of the request arrived.
             assert!(counters.sender.retransmitted + counters.sender.beyond_cap <= counters.receiver.lost);
             assert_eq!(outcome.result.delivered.duplicated(), 0);
         }
@@ -182,16 +182,16 @@ fn check_loss(outcome: &Outcome, ordered: bool, theory: f64, point: &str) {
     }
 }
 
-/// Every lost frame costs N copies and nothing else: rate * (1538/1541) / (1 + N p), at the loss that
-/// the seed gave. N follows the rule, so that all frames arrive. What is lost just before the end comes after it, by
-/// the time of a repair.
+/// Every lost frame costs N copies and nothing else: rate * (1538/1541) / (1 + N p), at the loss that the seed gave.
+/// N follows the rule, so that all frames arrive. The repair of a frame that is lost just before the end comes after
+/// the end, by the time of a repair.
 // LG-18, LG-19, LG-27
 #[test]
 fn saturated_non_blocking_speed_is_that_of_arithmetic() {
     for gbps in [10, 25, 100, 400, 800] {
         for loss in [1e-4, 1e-3, 1e-2, 0.1] {
             let copies = copies_for(loss, DEFAULT_TARGET_LOSS);
-            // Long enough that the repair of a loss at the end takes less than 2e-4 of the time.
+            // The run is long enough that the repair of a loss at the end takes less than 2e-4 of the time.
             let frames = 500_000 * (gbps / 160).max(1);
             let outcome =
                 Point { gbps, loss, copies, reverse: CLEAN, ordered: false, frames, seed: SEED }.run();
@@ -227,7 +227,7 @@ fn a_link_without_loss_delivers_everything() {
     }
 }
 
-/// A whole configuration, as the Python package hands it over.
+/// Returns a whole configuration, as the Python package hands it over.
 fn config(experiment: &str, protection: &str, threads: usize) -> String {
     let table = |kind: &str, name: &str| -> serde_json::Value {
         let path = format!("{}/../../scenarios/{kind}/{name}.toml", env!("CARGO_MANIFEST_DIR"));

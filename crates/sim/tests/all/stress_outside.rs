@@ -1,4 +1,5 @@
-//! The stress test with its source outside of the simulation: the link does what it does in the simulator.
+//! The stress test with its source outside of the simulation: the link gives the results that it gives in
+//! the simulator.
 
 use crate::support::{config, number, run};
 use lossylink_core::time::{Duration, Instant};
@@ -9,10 +10,11 @@ use lossylink_sim::world::protocol::Carried;
 use serde_json::{Map, Value, json};
 
 const PACKETS: u64 = 300_000;
-/// Frames beyond the last arrival that are under way.
+/// The number of frames beyond the last arrival that are under way.
 const WINDOW: u64 = 2_000;
 
-/// What a source that looks at the clock only when a frame comes out learns; and how often it looked.
+/// The knowledge of a source that looks at the clock only when a frame arrives, and the number of its
+/// looks.
 struct Seen {
     row: Map<String, Value>,
     delivered: u64,
@@ -27,7 +29,7 @@ fn settings(protection: &str) -> Value {
 
 fn from_outside(protection: &str) -> Seen {
     let mut config = settings(protection);
-    // 10 us from either end of the link to its host, behind an interface at the link's rate.
+    // The hosts are 10 us from either end of the link, behind an interface at the link's rate.
     config["path"] = json!({"rtt_ps": 2 * (659_000 + 10_000_000)});
     config["host"]["nic_rate_bps"] = config["link"]["rate_bps"].clone();
     let mut path = EmulatedPath::new(&config.to_string()).expect("the configuration is valid");
@@ -50,7 +52,7 @@ fn from_outside(protection: &str) -> Seen {
             delivered += 1;
         }
     }
-    // Nothing happens any more, and nothing is looked at.
+    // No event is due any more, and no look is taken.
     Seen { row: path.report(now + Duration::from_ms(100)), delivered, looks }
 }
 
@@ -76,7 +78,8 @@ fn buffers_are_as_deep_as_in_the_simulator_and_looked_at_as_often() {
         let difference = depth(&outside.row, key) - depth(&inside.row, key);
         assert!(difference.abs() <= frames * 1.6, "{key} differs by {difference} KB");
     }
-    // Three samples fall into 40 ms of traffic, and none into the 100 ms behind it, where all is empty.
+    // Three samples fall into 40 ms of traffic, and none into the 100 ms behind it, in which the buffers
+    // are empty.
     assert!(depth(&outside.row, "tx_buffer_kb_min") > 0.0);
 }
 

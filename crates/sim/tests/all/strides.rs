@@ -1,4 +1,4 @@
-//! Places of a network that take turns see what they see step by step, and next to nothing is allocated on the way.
+//! Places of a network that take turns give the results of a network step by step, and allocate hardly any memory.
 
 use crate::flow_worlds::{TcpNetwork, World, any_world};
 use lossylink_core::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use lossylink_sim::transport::tcp::CongestionControl;
 use lossylink_sim::world::Reception;
 use proptest::prelude::*;
 
-/// All that can be seen of a network at its present.
+/// Returns the visible state of a network at its present.
 fn seen(network: &TcpNetwork) -> String {
     let ends = network.conversations().iter();
     let flows: Vec<_> = ends.map(|ends| (*ends.near.statistics(), ends.far.bytes_in_order())).collect();
@@ -32,10 +32,11 @@ proptest! {
     }
 }
 
-/// Some ten rings, each of which may double a few times when a backlog is larger than any before.
+/// The most allocations: some ten rings, each of which may double a few times when a backlog is larger than any
+/// before.
 const MOST_GROWTH: u64 = 40;
 
-/// No packet costs an allocation: all that allocates is a ring that has never been so full.
+/// No packet costs an allocation: only a ring that has never been as full allocates.
 #[test]
 fn a_running_flow_allocates_next_to_nothing() {
     for ordered in [None, Some(true), Some(false)] {

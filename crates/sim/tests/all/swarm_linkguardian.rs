@@ -1,6 +1,7 @@
-//! Swarm: every seed is another world around a protected link; some things hold in all of them.
+//! Swarm: every seed is another world around a protected link, and some properties hold in all of
+//! them.
 //!
-//! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first so many.
+//! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first 5000 seeds.
 
 use crate::swarm;
 use lossylink_core::loss::LossModel;
@@ -8,9 +9,9 @@ use std::any::Any;
 use std::panic::catch_unwind;
 use swarm::{Evidence, World, check, run};
 
-/// Seeds that every run of the tests takes.
+/// The number of seeds that every run of the tests takes.
 const SEEDS: u64 = 64;
-/// Further seeds that once found something: numbers that ran past the window at either end, held
+/// Further seeds that once found a defect: numbers that ran past the window at either end, held
 /// frames that outlived a restart, copies in a loop that outlived their positions.
 const FINDERS: [u64; 6] = [90, 116, 124, 134, 78, 693];
 
@@ -19,7 +20,7 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
 }
 
-/// One world, and one line if it fails.
+/// Runs and checks one world. Returns one line if the world fails.
 fn verdict(seed: u64) -> Result<(), String> {
     let world = World::draw(seed);
     let outcome = catch_unwind(|| run(&world).and_then(|evidence| check(&world, &evidence)));
@@ -34,7 +35,7 @@ fn verdict(seed: u64) -> Result<(), String> {
     })
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
@@ -53,7 +54,7 @@ fn every_seed_is_safe_and_drains() {
     assert!(failures.is_empty(), "{} of {seeds} seeds fail\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The swarm is worth its time only if the seeds meet what it is for.
+/// The swarm is worth its time only if the seeds meet the events for which it was made.
 #[test]
 fn the_seeds_cover_the_faults() {
     let worlds: Vec<World> = (0..SEEDS).map(World::draw).collect();

@@ -1,6 +1,7 @@
-//! Swarm: every seed is another world around a link with link-level retry; some things hold in all.
+//! Swarm: every seed is another world around a link with link-level retry, and some properties hold
+//! in all of them.
 //!
-//! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first so many.
+//! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first 5000 seeds.
 
 use crate::llr_swarm;
 use llr_swarm::{Evidence, Fault, World, check, run};
@@ -8,10 +9,10 @@ use lossylink_core::engine::llr::{FrameAction, SenderConfig};
 use std::any::Any;
 use std::panic::catch_unwind;
 
-/// Seeds that every run of the tests takes.
+/// The number of seeds that every run of the tests takes.
 const SEEDS: u64 = 300;
-/// Further seeds that find a sender which numbers on from its oldest frame after a flush: there
-/// frames of the old numbering are still under way when the new one begins.
+/// Further seeds that find a sender which after a flush continues the numbers of its oldest frame:
+/// frames of the old numbering are still under way when the new numbering begins.
 const FINDERS: [u64; 2] = [549, 1592];
 
 fn number(variable: &str) -> Option<u64> {
@@ -19,7 +20,7 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
 }
 
-/// One world, and one line if it fails.
+/// Runs and checks one world. Returns one line if the world fails.
 fn verdict(seed: u64) -> Result<(), String> {
     let world = World::draw(seed);
     let outcome = catch_unwind(|| run(&world).and_then(|evidence| check(&world, &evidence)));
@@ -32,7 +33,7 @@ fn verdict(seed: u64) -> Result<(), String> {
     })
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
@@ -51,7 +52,7 @@ fn every_seed_is_safe_and_drains() {
     assert!(failures.is_empty(), "{} of {seeds} seeds fail\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The swarm is worth its time only if the seeds meet what it is for.
+/// The swarm is worth its time only if the seeds meet the events for which it was made.
 #[test]
 fn the_seeds_cover_the_faults() {
     let worlds: Vec<World> = (0..SEEDS).map(World::draw).collect();

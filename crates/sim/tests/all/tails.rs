@@ -1,4 +1,4 @@
-//! The tail of the latency by weighted looks is what counting finds (`docs/protocols/rare.md`).
+//! The tail of the latency by weighted looks is the tail by counting (`docs/protocols/rare.md`).
 
 use crate::support;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{config, run};
 
-/// Without the check sequence, and with everything that it takes on the line.
+/// The length of a frame without the check sequence, and its octets on the line.
 const FRAME_BYTES: u32 = 1514;
 const FRAME_OCTETS: u32 = 1538;
-/// Of the brute force.
+/// The number of packets of the count by brute force.
 const PACKETS: u64 = 1_500_000;
 const PARTS: u64 = 20;
 const LOOKS: u64 = 100;
@@ -56,7 +56,7 @@ fn looked(protection: &Value, model: &LossModel, looks: u64) -> Vec<Tails> {
     (0..PARTS).map(part).collect()
 }
 
-/// The share of the data frames with a latency above `ns`, and its standard error.
+/// Returns the share of the data frames with a latency above `ns`, and its standard error.
 fn beyond(parts: &[Tails], ns: f64) -> (f64, f64) {
     let of_part = |part: &Tails| {
         let late = part.looks.iter().flatten().filter(|late| late.latency_ns as f64 > ns);
@@ -68,8 +68,8 @@ fn beyond(parts: &[Tails], ns: f64) -> (f64, f64) {
     (mean, (spread / (count * (count - 1.0))).sqrt())
 }
 
-// RARE-14, RARE-15, RARE-16: what one frame in a thousand and one in ten thousand exceeds, by counting, is exceeded as
-// often by the looks. Late frames come in clusters of at most `together`.
+// RARE-14, RARE-15, RARE-16: the latency that by counting one frame in a thousand, or in ten thousand, exceeds is
+// exceeded as often by the looks. Late frames come in clusters of at most `together`.
 #[test]
 fn counting_finds_the_same() {
     let alone = LossModel::bernoulli(1e-3).unwrap();
@@ -90,7 +90,7 @@ fn counting_finds_the_same() {
         let cluster_end = parts.iter().map(|part| part.cluster_end_ns).max().unwrap();
         for share in [1e-3, 1e-4] {
             let ns = seen.latency.percentile(1.0 - share).unwrap() / 1e3;
-            // Counted in bins of 10 ns.
+            // The latency is counted in bins of 10 ns.
             let (above, below) = (beyond(&parts, ns + 15.0), beyond(&parts, ns - 15.0));
             println!("{name}: {share:e} are later than {ns} ns by counting; by looks {above:?} to {below:?}");
             if ns - 15.0 <= cluster_end as f64 {
@@ -104,15 +104,15 @@ fn counting_finds_the_same() {
     }
 }
 
-/// The latency beyond the shortest, in nanoseconds.
+/// Returns the shortest latency, in nanoseconds.
 fn least(parts: &[Tails]) -> f64 {
     parts.iter().map(|part| part.least_ns).min().unwrap() as f64
 }
 
-// RARE-15, RARE-16: far beyond what can be counted here. Counted once: link-level retry in 3.00e9 data frames (75 batches
-// of 4000 bursts with random streams of their own), fec:25/5 in 1.00e10 (300 batches), both at 100 Gb/s under bursts of
-// p = 1e-4 and r = 0.5. Without a loss for 1500 and 200 frames the rest of a gap was not simulated but counted in. Errors
-// are standard errors over the batches.
+// RARE-15, RARE-16: latencies far beyond those that can be counted here. They were counted once: link-level retry in
+// 3.00e9 data frames (75 batches of 4000 bursts with random streams of their own), fec:25/5 in 1.00e10 (300 batches),
+// both at 100 Gb/s under bursts of p = 1e-4 and r = 0.5. Without a loss for 1500 and 200 frames the rest of a gap was not
+// simulated but counted in. Errors are standard errors over the batches.
 #[test]
 fn a_millionth_is_as_late_as_in_billions_of_frames() {
     let bursts = LossModel::gilbert_elliott(1e-4, 0.5, 0.0, 1.0).unwrap();
@@ -137,9 +137,9 @@ fn a_millionth_is_as_late_as_in_billions_of_frames() {
     }
 }
 
-/// The share of the data frames that come out more than so many frames after their place in a block of 25, where each
-/// is lost with chance p: they wait for the frame that makes the block whole, of 5 parities. Of 30 frames the place
-/// counts from 0; negative binomial.
+/// Returns the share of the data frames that are delivered more than `frames` frames after their place in a block of 25,
+/// where each frame is lost with chance p. A lost frame waits for the frame that makes the block whole, of 5 parities. Of
+/// 30 frames the place counts from 0; negative binomial.
 fn later_than(frames: u32, p: f64) -> f64 {
     let choose =
         |of: u32, count: u32| (0..count).fold(1.0, |all, i| all * f64::from(of - i) / f64::from(i + 1));
@@ -152,7 +152,8 @@ fn later_than(frames: u32, p: f64) -> f64 {
 // RARE-15, RARE-16: in closed form, down to 1e-9.
 #[test]
 fn a_code_is_as_late_as_its_closed_form() {
-    // A frame of 1538 octets takes 123.04 ns; what a lost one waits for follows it by a whole number of these.
+    // A frame of 1538 octets takes 123.04 ns. The frame for which a lost frame waits follows it by a whole number of
+    // these.
     let frame_ns = f64::from(FRAME_OCTETS) * 0.08;
     for (p, waits) in [(1e-3, &[20, 24, 25, 26][..]), (5e-4, &[25, 26])] {
         let law = LossModel::bernoulli(p).unwrap();
@@ -176,7 +177,8 @@ fn rare(protection: &str, looks: u64) -> Value {
     config
 }
 
-// RARE-16, RARE-17: each share has a figure within its interval, or words. The rarer, the later.
+// RARE-16, RARE-17: each share has a figure within its interval, or a text instead. The rarer the share, the later its
+// frames.
 #[test]
 fn a_row_has_figures_or_words() {
     let row = run(&rare("lg-nb", 3000)).row;
@@ -195,7 +197,7 @@ fn a_row_has_figures_or_words() {
     }
 }
 
-// RARE-16: the looks at what stays lost have random streams of their own.
+// RARE-16: the looks at residual losses have random streams of their own.
 #[test]
 fn the_tail_may_be_left_out_and_the_loss_stays_the_same() {
     let mut config = rare("lg-nb", 300);
@@ -208,7 +210,7 @@ fn the_tail_may_be_left_out_and_the_loss_stays_the_same() {
     assert!(without["frames_simulated"].as_u64() < with["frames_simulated"].as_u64());
 }
 
-// RARE-17: losses on the way back make frames late by themselves; what stays lost has its figure all the same.
+// RARE-17: losses on the way back make frames late by themselves; residual losses have their figure all the same.
 #[test]
 fn losses_on_the_way_back_leave_no_figure() {
     let mut config = rare("lg-nb", 300);

@@ -1,4 +1,4 @@
-//! BBR, versions 1 and 3, on a path: start-up, probing, pacing, and what loss does to them.
+//! BBR, versions 1 and 3, on a path: start-up, probing, pacing, and the effect of loss.
 
 use crate::tcp_support;
 use lossylink_core::rng::Streams;
@@ -7,7 +7,7 @@ use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{Config, CongestionControl};
 use tcp_support::{PathConfig, World};
 
-/// Segments that the path holds: 100 Mb/s, 10 ms, frames of 1538 octets.
+/// The number of segments that the path holds: 100 Mb/s, 10 ms, frames of 1538 octets.
 const PATH_SEGMENTS: f64 = 100e6 * 10e-3 / (1538.0 * 8.0);
 
 const fn ms(ms: u64) -> Instant {
@@ -32,7 +32,7 @@ fn world_of(algorithm: CongestionControl, loss: f64) -> World {
     world
 }
 
-/// Mb/s over a span.
+/// Returns the goodput over a span in Mb/s.
 fn goodput(world: &mut World, from: Instant, to: Instant) -> f64 {
     world.run_until(from);
     let before = world.receiver.bytes_in_order();

@@ -1,5 +1,5 @@
-//! The model against a real Linux 6.1 stack measured in virtual time, within stated tolerances and
-//! over several seeds. `examples/tcp_linux_table.rs` runs the same points for longer.
+//! The model of TCP against a real Linux 6.1 stack measured in virtual time, within stated tolerances and over
+//! several seeds. `examples/tcp_linux_table.rs` runs these points for longer.
 
 use crate::tcp_support;
 use lossylink_core::rng::Streams;
@@ -9,7 +9,7 @@ use lossylink_sim::transport::tcp::{Config, CongestionControl};
 use tcp_support::flows::{Repairs, run_flows};
 use tcp_support::{PathConfig, World};
 
-/// Mean goodput of `seeds` endless flows and its standard error, Mb/s.
+/// Returns the mean goodput of `seeds` endless flows and its standard error, Mb/s.
 fn goodput(algorithm: CongestionControl, rtt_us: u64, loss: f64, seeds: u64, span_s: u64) -> (f64, f64) {
     let config = Config { congestion_control: algorithm, ..Config::default() };
     let path = PathConfig {
@@ -31,7 +31,7 @@ fn goodput(algorithm: CongestionControl, rtt_us: u64, loss: f64, seeds: u64, spa
     (mean, (variance / seeds as f64).sqrt())
 }
 
-/// The mean lies within `tolerance` of Linux, two standard errors of this short run allowed.
+/// Checks that the mean lies within `tolerance` of Linux, with two standard errors of this short run allowed.
 #[track_caller]
 fn agrees(algorithm: CongestionControl, rtt_us: u64, loss: f64, linux_mbps: f64, tolerance: f64) {
     let (seeds, span_s) = if linux_mbps > 1_000.0 { (3, 3) } else { (4, 150) };
@@ -131,8 +131,8 @@ fn flows_with_loss_recover_as_in_linux() {
     assert!(statistic < 13.8, "{:?}: chi-square {statistic}", outcome.repairs);
 }
 
-/// A DCTCP flow whose packets are marked with the chance `marking`, at 20 ms, and the mean of its alpha in the next
-/// 200 ms.
+/// Returns a DCTCP flow whose packets are marked with the chance `marking`, at 20 ms, and the mean of its alpha in
+/// the next 200 ms.
 fn alpha_under(marking: f64) -> (World, f64) {
     let config = Config { congestion_control: CongestionControl::Dctcp, ..Config::default() };
     let path = PathConfig {

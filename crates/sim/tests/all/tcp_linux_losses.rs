@@ -1,5 +1,5 @@
-//! What one lost segment costs a short flow, against a real Linux stack segment by segment; and what it costs when
-//! the link repairs it out of order.
+//! The cost of one lost segment for a short flow, against a real Linux stack segment by segment, and the cost when
+//! the link repairs the loss out of order.
 
 use crate::profiles;
 use crate::support;
@@ -17,24 +17,24 @@ use lossylink_sim::world::protocol::TcpPacket;
 use lossylink_sim::world::{Network, Path, Tcp};
 use serde_json::json;
 
-/// Segments of a flow of 24,387 B.
+/// The number of segments of a flow of 24,387 B.
 const SEGMENTS: u64 = 17;
 /// A slow-start threshold that was never set (Linux `TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// The figures of the real stack.
+/// Returns the figures of the real stack.
 fn linux() -> toml::Table {
     include_str!("linux/lost_segment.toml").parse().expect("it is TOML")
 }
 
-/// An array of numbers.
+/// Returns an array of numbers.
 fn numbers(value: &toml::Value) -> Vec<f64> {
     let values = value.as_array().expect("an array").iter();
     values.map(|value| value.as_float().expect("a number")).collect()
 }
 
-/// The flow of which segment `lost`, counted from one, is lost, on hosts whose ticks fall by `seed`; its end, and its
-/// completion time in microseconds.
+/// Runs a flow of which segment `lost`, counted from one, is lost, between hosts whose ticks fall by `seed`. Returns
+/// the flow at its end, and its completion time in microseconds.
 fn flow_without(lost: u64, seed: u64) -> (tcp_support::World, f64) {
     let mut world = tcp_support::flows::flow(0.0, &Streams::new(seed));
     world.lost_frame = Some(lost);
@@ -44,7 +44,8 @@ fn flow_without(lost: u64, seed: u64) -> (tcp_support::World, f64) {
     (world, time.as_us_f64())
 }
 
-/// The bound was set after a look: the measurement has two decimals, and all fourteen agree within them.
+/// The bound was set after a first comparison: the measurement has two decimals, and all fourteen times agree within
+/// them.
 #[test]
 fn a_lost_segment_takes_as_long_as_on_linux() {
     let linux = numbers(&linux()["lost"]["fct_us"]);
@@ -85,7 +86,7 @@ fn a_segment_lost_near_the_end_waits_for_a_timer_as_on_linux() {
 
 type LateNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
-/// The flow over a LinkGuardian link that repairs out of order and loses its frame `position`.
+/// Returns the flow over a LinkGuardian link that repairs out of order and loses its frame `position`.
 fn flow_over_lg_nb(position: u64, seed: u64) -> LateNetwork {
     let profile = profiles::profile("tofino1");
     let (streams, rate) = (Streams::new(seed), LineRate::new(BitRate::from_gbps(100)));
@@ -115,10 +116,10 @@ fn flow_over_lg_nb(position: u64, seed: u64) -> LateNetwork {
     network
 }
 
-/// Runs a flow that lost the link's frame `frame` to its end, and on until every report of a duplicate has arrived;
-/// whether it sent a segment again. `None` when that frame was none of the flow's.
+/// Runs a flow that lost the link's frame `frame` to its end, and on until every report of a duplicate has arrived.
+/// Returns whether the flow sent a segment again; `None` if the lost frame was not a frame of the flow.
 ///
-/// TCP-36, TCP-38: the report undoes the reduction: window and threshold are what they were before.
+/// TCP-36, TCP-38: the report undoes the reduction: window and threshold return to their values before the reduction.
 fn repeats(mut network: LateNetwork, frame: u64) -> Option<bool> {
     let (mut greatest_window, mut undo_events) = (0, 0);
     let end = Instant::ZERO + Duration::from_ms(1);

@@ -9,11 +9,12 @@ use lossylink_sim::transport::tcp::{Config, CongestionControl, Packet, Receiver,
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Packets that one event may cause; more is a loop.
+/// The most packets that one event may cause; more is a loop.
 const MOST_PACKETS_AN_EVENT: usize = 100_000;
-/// The network heals at this time: nothing is lost, repeated or marked any more.
+/// The time at which the network heals: no packet is lost, repeated or marked any more.
 const HEALED: Instant = Instant::from_ps(60_000_000_000_000);
-/// The flow must complete within this time after: a timeout may have backed off to two minutes.
+/// The time after the healing within which the flow must complete: a timeout may have backed off to
+/// two minutes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A hostile network.
@@ -23,7 +24,8 @@ struct Hostile {
     repetition: f64,
     marking: f64,
     delay: Duration,
-    /// Added to the delay, uniformly from zero: reorders when it exceeds the spacing of packets.
+    /// The most that is added to the delay, uniformly from zero: packets are reordered if it exceeds
+    /// their spacing.
     jitter: Duration,
     seed: u64,
 }
@@ -37,7 +39,7 @@ enum To {
 struct Network {
     hostile: Hostile,
     rng: Stream,
-    /// Arrivals by time and order of transmission.
+    /// Packets under way, by arrival and by order of transmission.
     arrivals: BTreeMap<(Instant, u64), (To, Packet, bool)>,
     sent: u64,
 }

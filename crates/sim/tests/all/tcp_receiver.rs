@@ -1,10 +1,10 @@
-//! Dialogues with one receiver at a time, every instant spelt out. Ticks come at whole milliseconds.
+//! Dialogues with one receiver at a time, with every instant given. Ticks come at whole milliseconds.
 
 use super::tcp_sender::{ack, ms, reno, us};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_sim::transport::tcp::{Config, CongestionControl, Data, Packet, Receiver};
 
-/// A receiver spoken to.
+/// A receiver in a dialogue.
 struct Listener(Receiver);
 
 impl Listener {

@@ -1,4 +1,5 @@
-//! A sender that sends segments in one call, many or one that waited, does what it does poll by poll, and is the same afterwards.
+//! A sender that sends segments in one call, many or one that waited, sends what a sender polled for each packet sends, and ends
+//! in an equal state.
 
 use crate::tcp_sender::{ack, us};
 use lossylink_core::time::{Duration, Instant};
@@ -6,14 +7,14 @@ use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{Config, CongestionControl, Packet, Sender};
 use proptest::prelude::*;
 
-/// A sender and what it has sent: when, and the first segment.
+/// A sender and the segments that it has sent, each with its time.
 struct Driven {
     sender: Sender,
     sent: Vec<(Instant, u64)>,
-    /// Whether it may send many in one call, and how many it sent so.
+    /// Whether the sender may send many segments in one call, and how many it sent in this way.
     repeats: bool,
     repeated: u32,
-    /// How many it sent by themselves when their turn had come.
+    /// The number of segments that were sent by themselves when their turn had come.
     paced: u32,
 }
 
@@ -26,7 +27,7 @@ impl Driven {
         driven
     }
 
-    /// Polls at `now`; nothing is handed to the sender before `next`.
+    /// Polls at `now`. No packet is handed to the sender before `next`.
     fn poll(&mut self, mut now: Instant, next: Instant) {
         while let Some(packet) = self.sender.poll_transmit(now) {
             let Packet::Data(data) = packet else { continue };
@@ -46,7 +47,7 @@ impl Driven {
     fn run_until(&mut self, end: Instant) {
         while self.sender.poll_timeout() <= end {
             let at = self.sender.poll_timeout();
-            // As if others had their turns in between, always.
+            // The sender always acts as if other senders had their turns in between.
             let is_among_others = self.repeats;
             let alone = if is_among_others { self.sender.send_paced(at, at) } else { None };
             if let Some(Packet::Data(data)) = alone {
@@ -69,7 +70,8 @@ impl Driven {
     }
 }
 
-/// What the receiver tells: how long after the last, how many segments more it has, and whether one is missing.
+/// A report of the receiver: the time since the last report, the number of further segments received, and whether a segment is
+/// missing.
 type Told = (u64, u64, bool);
 
 fn drive(config: &Config, bytes: Option<u64>, told: &[Told], repeats: bool) -> Driven {
@@ -80,7 +82,7 @@ fn drive(config: &Config, bytes: Option<u64>, told: &[Told], repeats: bool) -> D
     driven.hear(us(at), us(first) - Duration::from_ps(1), &Packet::SynAck);
     for (index, &(after, more, misses)) in told.iter().enumerate() {
         at += after;
-        // Up to right before the packet comes.
+        // The timers run up to right before the packet comes.
         driven.run_until(us(at) - Duration::from_ps(1));
         let next = told.get(index + 1).map_or(at, |&(after, ..)| at + after);
         acknowledged = (acknowledged + more).min(driven.next());
@@ -95,7 +97,7 @@ fn drive(config: &Config, bytes: Option<u64>, told: &[Told], repeats: bool) -> D
 fn any_config() -> impl Strategy<Value = Config> {
     let algorithms =
         [CongestionControl::Reno, CongestionControl::Cubic, CongestionControl::Dctcp, CongestionControl::Bbr];
-    // At the second a full segment takes a microsecond, so that acknowledgements come when one leaves.
+    // At the second rate a full segment takes a microsecond, so that acknowledgements come when a segment leaves.
     let rate = prop_oneof![(1u64..30).prop_map(BitRate::from_gbps), Just(BitRate::from_bps(11_680_000_000))];
     let stack = prop::option::of(rate);
     (prop::sample::select(algorithms.to_vec()), stack, any::<bool>(), 1u64..4).prop_map(
@@ -125,7 +127,7 @@ proptest! {
     }
 }
 
-/// The canary of the property: segments are repeated, at once without a stack rate and at its pace with one.
+/// The canary of the property: segments are repeated, at once without a stack rate and at the pace of the stack with one.
 #[test]
 fn a_window_leaves_in_one_call() {
     for (stack_rate, distance) in [(None, 0), (Some(BitRate::from_gbps(12)), 973_333)] {
@@ -137,7 +139,7 @@ fn a_window_leaves_in_one_call() {
     }
 }
 
-/// Its counterpart for segments that wait for the stack among those of others.
+/// The canary for segments that wait for the stack among those of other senders.
 #[test]
 fn segments_leave_by_themselves_when_others_come_between() {
     let stack_rate = Some(BitRate::from_gbps(12));

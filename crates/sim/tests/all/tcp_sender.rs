@@ -1,4 +1,4 @@
-//! Dialogues with one sender at a time, every instant spelt out.
+//! Dialogues with one sender at a time, with every instant given.
 //!
 //! Ticks come at whole milliseconds; the round trip is 10 ms unless a test says otherwise.
 
@@ -26,11 +26,11 @@ pub(crate) fn ack(next: u64, blocks: &[(u64, u64)]) -> Packet {
     Packet::Ack(Ack { next, sack, ecn_echo: false, ecn_capable: false, echo: 0 })
 }
 
-/// A sender spoken to; packets it sends are written `3` for segment 3, `3*` for its retransmission.
+/// A sender in a dialogue. Packets that it sends are written `3` for segment 3, `3*` for its retransmission.
 struct Talk(Sender);
 
 impl Talk {
-    /// A sender of `segments` full segments, or of an endless flow, connected at 10 ms.
+    /// Returns a sender of `segments` full segments, or of an endless flow, connected at 10 ms.
     fn new(config: &Config, segments: Option<u64>) -> Self {
         let mut talk = Self(Sender::new(config, segments.map(|segments| segments * 1460), Duration::ZERO));
         talk.0.open(ms(0));
@@ -60,7 +60,8 @@ impl Talk {
         self.says(now)
     }
 
-    /// The timer fires exactly at `at`.
+    /// Checks that the timer is due exactly at `at`, and lets the timer fire. Returns the packets that the
+    /// sender then sends.
     fn waits_until(&mut self, at: Instant) -> Vec<String> {
         assert_eq!(self.0.poll_timeout(), at, "not yet, or too late: {:?}", self.0.timer());
         self.0.handle_timeout(at);
@@ -322,7 +323,7 @@ fn the_receive_window_bounds_the_flight() {
     assert_eq!(talk.hears(ms(20), &ack(3, &[])), ["4", "5", "6"]);
 }
 
-/// Segments per packet of the initial window after a round trip of `rtt_us`.
+/// Returns the number of segments in each packet of the initial window after a round trip of `rtt_us`.
 fn bursts(rtt_us: u64) -> (Sender, Vec<u16>) {
     let offload = Config { max_burst_segments: 44, ..reno() };
     let mut sender = Sender::new(&offload, None, Duration::ZERO);

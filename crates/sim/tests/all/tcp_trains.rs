@@ -1,4 +1,4 @@
-//! Ends that take many packets in one call do what they do packet by packet, and are the same afterwards.
+//! Ends that take many packets in one call act as they do packet by packet, and end in an equal state.
 
 use crate::tcp_sender::{ack, us};
 use lossylink_core::time::{Duration, Instant};
@@ -6,8 +6,8 @@ use lossylink_sim::kernel::Train;
 use lossylink_sim::transport::tcp::{Config, CongestionControl, Data, Packet, Receiver, Sender};
 use proptest::prelude::*;
 
-/// Packets that come to an end: how long after the last, how far apart and how many, and how far one number is beyond the
-/// one before, of the first and of the others.
+/// A train of packets that comes to an end: the time since the last train, the spacing and the count, and the step of the
+/// number from one packet to the next, of the first packet (`leap`) and of the others (`step`).
 #[derive(Clone, Copy, Debug)]
 struct Come {
     gap_us: u64,
@@ -15,11 +15,11 @@ struct Come {
     count: u32,
     leap: u64,
     step: u32,
-    /// Whether the acknowledgements tell of a segment that came behind a missing one.
+    /// Whether the acknowledgements report a segment that came behind a missing one.
     misses: bool,
 }
 
-/// One of the two ends.
+/// A TCP sender or receiver.
 trait End {
     fn take(&mut self, at: Instant, packet: &Packet);
     fn take_train(&mut self, train: Train, packet: &Packet, sent: &mut Vec<(Instant, Packet)>) -> u32;
@@ -64,7 +64,7 @@ macro_rules! end {
     };
 }
 
-/// What tells the two apart.
+/// The call that differs between sender and receiver.
 trait Handle {
     fn handle(&mut self, at: Instant, packet: &Packet);
 }
@@ -88,11 +88,11 @@ fn handle(end: &mut impl Handle, at: Instant, packet: &Packet) {
 end!(Sender);
 end!(Receiver);
 
-/// An end and what it has sent.
+/// An end and the packets that it has sent.
 struct Driven<E> {
     end: E,
     sent: Vec<(Instant, Packet)>,
-    /// Whether it is handed trains, and how many packets it took so.
+    /// Whether the end takes trains, and how many packets it took in trains.
     in_trains: bool,
     together: u32,
 }
@@ -169,7 +169,7 @@ fn drive_sender(config: &Config, bytes: Option<u64>, come: &[Come], in_trains: b
         let blocks = if come.misses { vec![(acknowledged + 1, acknowledged + 2)] } else { vec![] };
         driven.hear_train(train, ack(acknowledged, &blocks));
         acknowledged += u64::from(train.step * (train.count - 1));
-        // It cannot acknowledge what it does not have.
+        // The receiver cannot acknowledge segments that it does not have.
         let sent = |packet: &Packet| if let Packet::Data(data) = packet { data.end() } else { 0 };
         acknowledged =
             acknowledged.min(driven.sent.iter().map(|(_, packet)| sent(packet)).max().unwrap_or(0));
@@ -197,7 +197,7 @@ fn drive_receiver(config: &Config, come: &[Come], in_trains: bool) -> Driven<Rec
         last = Some((train.last(), Data { first: next - 1, ..data }));
     });
     if let Some((at, data)) = last {
-        // What comes twice is answered at once: so the newest packet in the outbox is the same.
+        // A packet that comes twice is answered at once, so the newest packet in the outbox is the same.
         driven.hear(at, &Packet::Data(data));
     }
     driven
@@ -264,7 +264,7 @@ proptest! {
     }
 }
 
-/// The canary of the properties: packets are taken together, whether each is acknowledged or every second.
+/// The canary of the properties: packets are taken together, whether each packet is acknowledged or every second.
 #[test]
 fn predicted_packets_are_taken_together() {
     let config = |delayed_ack_segments| Config {
@@ -281,7 +281,7 @@ fn predicted_packets_are_taken_together() {
         misses: false,
     };
     for step in [1, 2] {
-        // Five acknowledge the initial window but for one segment, or but for none; the last is for the poll.
+        // The acknowledgements together cover ten segments, the initial window.
         let sender = drive_sender(&config(2), None, &[come(step, 10 / step)], true);
         assert_eq!(sender.together, 10 / step, "{step}");
         let receiver = drive_receiver(&config(step), &[come(1, 1), come(1, 30), come(1, 60)], true);

@@ -1,4 +1,4 @@
-//! The time line: what happens in which bin, and that switching protection on loses nothing.
+//! The time line: the events of each bin, and that switching protection on loses no frame.
 
 use crate::support;
 use lossylink_sim::Outcome;
@@ -7,11 +7,12 @@ use support::{config, number, profile, refusal, run};
 
 const MS: u64 = 1_000_000_000;
 
-/// 25G DCTCP: corruption from 20 ms, protection from 60 ms, 100 ms in bins of 5 ms.
+/// Returns the time line of 25G DCTCP: corruption from 20 ms, protection from 60 ms, 100 ms in bins of 5
+/// ms.
 fn timeline(protection: &str) -> Value {
     let mut config = config("timeline", protection);
     config["link"]["rate_bps"] = json!(25_000_000_000_u64);
-    // Hosts that wake up in 37 us and whose flow fills 25G, as one between the published hosts does not.
+    // These hosts wake up in 37 us and their flow fills 25G; a flow between the published hosts does not.
     config["host"] = profile("host", "ideal");
     config["host"]["receive_latency"] = json!([[0.0, 37_000.0], [1.0, 37_000.0]]);
     config["timeline"] =
@@ -110,14 +111,15 @@ fn moments_in_the_wrong_order_are_refused() {
     assert!(refusal(&config).contains("monitor: a window of 1000 frames can never show"));
 }
 
-/// A monitor that takes a link for corrupting from `on_loss`, and for healed from half of that.
+/// Returns a monitor that takes a link for corrupting from `on_loss`, and for healed from half of that.
 fn monitor(window_frames: u64, on_loss: f64) -> Value {
     json!({"window_frames": window_frames, "on_loss": on_loss, "off_loss": on_loss / 2.0,
            "confidence": 0.99, "hold_ps": 5 * MS})
 }
 
-/// Corruption from 20 ms to 60 ms; the monitor reads every 5 ms. At 25G some 2000 frames pass in
-/// a millisecond, so that a window of 20,000 that shows less than 5e-4 takes some 10 ms to fill.
+/// Returns a time line with corruption from 20 ms to 60 ms, whose monitor reads every 5 ms. At 25G some
+/// 2000 frames pass in a millisecond, so that a window of 20,000 that shows less than 5e-4 takes some 10 ms
+/// to fill.
 fn automatic(protection: &str) -> Value {
     let mut config = timeline(protection);
     config["timeline"] = json!({"corruption_ps": 20 * MS, "corruption_end_ps": 60 * MS,
@@ -144,12 +146,13 @@ fn a_monitor_protects_a_link_that_corrupts_and_leaves_one_that_has_healed() {
         assert!(protected[bin(off) + 1..].iter().all(|&share| share == 0.0));
         assert!(copies[bin(on) + 1..bin(off)].iter().all(|&copies| copies >= 2.0));
         assert!(copies[bin(off) + 1..].iter().all(|&copies| copies == 0.0));
-        // Nothing is lost by the protection's leaving.
+        // Switching the protection off loses no frame.
         assert_eq!(column(&outcome, "retransmissions")[bin(0.06)..].iter().sum::<f64>(), 0.0);
     }
 }
 
-/// Each direction has a monitor: the one of the way back sets the copies of control frames, and only those.
+/// Each direction has a monitor: the monitor of the way back sets the copies of control frames, and no
+/// other copies.
 // LG-47
 #[test]
 fn the_monitor_of_the_way_back_sets_the_copies_of_control_frames() {
@@ -202,7 +205,7 @@ fn every_protection_can_be_switched_on_under_traffic() {
         assert!(before > 24.9 && during < 0.5 * before, "{kind}: {before} {during}");
         assert!(after > 0.75 * before && after < 0.84 * before, "{kind}: {before} {after}");
         let again = column(&outcome, "retransmissions");
-        // What is rebuilt comes late: TCP takes some of it for lost until it knows that path.
+        // Rebuilt frames come late: TCP takes some of them for lost until it knows that path.
         assert_eq!(again[18..].iter().sum::<f64>(), 0.0, "{kind}: {again:?}");
         assert_eq!(number(&outcome, "protected_at_s"), 0.06);
         assert!(outcome.row["copies"].is_null());
@@ -216,7 +219,7 @@ fn every_protection_can_be_switched_on_under_traffic() {
     assert!(rate[rate.len() - 1] > 24.9, "the code is gone: {rate:?}");
 }
 
-/// What entered the link between the moments at which corruption begins and ends, by two shorter runs.
+/// The frames that entered the link between the begin and the end of the corruption, by two shorter runs.
 #[test]
 fn frames_at_risk_are_those_that_entered_while_the_link_corrupted() {
     let until = |end: u64| {

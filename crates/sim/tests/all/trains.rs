@@ -1,4 +1,4 @@
-//! A train of frames crosses an unprotected link as its frames do one by one.
+//! A train of frames crosses an unprotected link with the result of its frames one by one.
 
 use crate::profiles;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -21,11 +21,11 @@ struct Sent {
     ecn: Ecn,
 }
 
-/// A link and what came out of it: when, and the number of the frame.
+/// A link and the frames that left it: the time and the number of each.
 struct Crossing {
     link: PlainLink<u32>,
     out: Vec<(Instant, u32)>,
-    /// How many frames went across as trains of two or more.
+    /// The number of frames that crossed in trains of two or more.
     together: u32,
 }
 
@@ -50,7 +50,7 @@ impl Crossing {
         self.link.delivered().take_all(|at, frame| out.push((at, frame.payload)));
     }
 
-    /// As much of the train as leaves by `until` goes at once, the rest frame by frame.
+    /// Carries the frames of the train that leave by `until` at once, and the rest frame by frame.
     fn carry(&mut self, mut train: Train, mut frame: Frame<u32>, until: Instant) {
         self.link.advance(train.first);
         self.link.decide_until(until);
@@ -76,7 +76,7 @@ impl Crossing {
         }
     }
 
-    /// All that can be seen of the link at `at`.
+    /// Returns the visible state of the link at `at`.
     fn seen(&mut self, at: Instant) -> String {
         self.link.advance(at);
         self.link.queue_mut().settle(at);
@@ -88,8 +88,8 @@ impl Crossing {
 }
 
 /// Sends the trains over a link at once, as far as they leave within `horizon_ns` of their last frame, and over its twin
-/// frame by frame; both must look alike in the end. Returns how many frames crossed as trains, and how many were
-/// dropped and lost.
+/// frame by frame. Both links must look alike in the end. Returns how many frames crossed as trains, were dropped, and
+/// were lost.
 fn beside(
     seed: u64,
     model: &LossModel,
@@ -123,7 +123,7 @@ fn any_sent() -> impl Strategy<Value = Sent> {
     )
 }
 
-/// Losses for themselves, or in bursts that last a time.
+/// Returns independent losses, or losses in bursts that last a time.
 fn any_loss() -> impl Strategy<Value = LossModel> {
     let fades = (100u64..10_000, 10u64..2_000).prop_map(|(clear, fade)| {
         LossModel::fades(Duration::from_ns(clear), Duration::from_ns(fade)).unwrap()
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// The canary of the property above: trains do cross as such, drops and losses do come.
+/// The canary of the property above: trains do cross as trains, and there are drops and losses.
 #[test]
 fn trains_cross_a_busy_line_and_some_are_dropped_and_lost() {
     let sent = Sent { gap_ns: 1_000, spacing_ns: 0, count: 20, frame_bytes: 1514, ecn: Ecn::NotCapable };

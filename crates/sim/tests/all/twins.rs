@@ -8,7 +8,7 @@ use serde_json::json;
 use std::cell::Cell;
 
 const SEEDS: u32 = 1000;
-/// Steps towards a smaller failure: a run takes up to seconds.
+/// The number of steps towards a smaller failure: a run takes up to seconds.
 const SHRINKS: u32 = 100;
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support;
 use serde_json::{Value, json};
 use support::{column, config, number, refusal, run};
 
-/// Flows of two sizes, 2 KB and 40 KB in equal parts, at a load of 0.5.
+/// Returns the configuration of flows of two sizes, 2 KB and 40 KB in equal parts, at a load of 0.5.
 fn workload(protection: &str, protocol: &str) -> Value {
     let mut config = config("workload", protection);
     config["workload"] = json!({
@@ -40,7 +40,7 @@ fn the_link_is_as_busy_as_was_asked_for() {
     assert!((busy / expected - 1.0).abs() < 4.0 * 0.034, "{busy}, expected {expected}");
 }
 
-/// A clean link without queueing to speak of: nothing is quicker than alone, and little slower.
+/// On a clean link with hardly any queueing, no flow is quicker than alone, and flows are little slower.
 #[test]
 fn at_a_low_load_flows_take_as_long_as_alone() {
     let mut config = workload("none", "rdma");
@@ -92,7 +92,7 @@ fn loads_and_distributions_that_make_no_sense_are_refused() {
     assert!(refusal(&incomplete).contains("the last share is 0.5"));
 }
 
-/// Connections of the pool stand: no request for one is lost, which would take a second.
+/// Connections of the pool are open from the start: no request for one is lost, which would take a second.
 #[test]
 fn no_flow_waits_for_a_connection() {
     let mut config = workload("none", "tcp");
@@ -107,7 +107,7 @@ fn no_flow_waits_for_a_connection() {
     assert!(seconds < 2.0 * 0.7, "{seconds}");
 }
 
-/// On a clean path at a low load nothing is quicker than alone, and little slower.
+/// On a clean path at a low load no flow is quicker than alone, and flows are little slower.
 #[test]
 fn at_a_low_load_flows_of_tcp_take_as_long_as_alone() {
     let mut config = workload("none", "tcp");
@@ -119,7 +119,7 @@ fn at_a_low_load_flows_of_tcp_take_as_long_as_alone() {
     assert!(least > 0.98, "{least}");
 }
 
-/// At 1 kb/s a packet and its answer take longer than all retries of an RDMA interface last: there is nothing to hold flows against.
+/// At 1 kb/s a packet and its answer take longer than all retries of an RDMA interface last, so flows have no reference time.
 #[test]
 fn a_line_on_which_no_message_ends_is_refused() {
     let mut config = workload("none", "rdma");

@@ -1,15 +1,16 @@
-//! A configuration for any bytes: protections by dead, nearly dead, one-way and usual links, of any rate and length.
+//! A configuration for any bytes: protections over dead, nearly dead, one-way and usual links, of any rate and
+//! length.
 
 use serde_json::{Value, json};
 
 /// Simulated picoseconds of a second.
 const SECOND_PS: u64 = 1_000_000_000_000;
 
-/// Reads choices from bytes; once they are used up, the first of each.
+/// A reader of choices from bytes. Once the bytes are used up, each choice is its first.
 pub(crate) struct Script<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Script<'a> {
-    /// Choices from these bytes.
+    /// Returns a reader of these bytes.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.iter())
     }
@@ -31,15 +32,15 @@ impl<'a> Script<'a> {
     }
 }
 
-/// The parts that every configuration has: the switch and the hosts.
+/// The switches and hosts from which every configuration takes its own.
 pub(crate) struct Profiles {
-    /// Of the switches.
+    /// Profiles of switches.
     pub(crate) switches: Vec<Value>,
-    /// Of the hosts.
+    /// Profiles of hosts.
     pub(crate) hosts: Vec<Value>,
 }
 
-/// The configuration that these bytes describe.
+/// Returns the configuration that these bytes describe.
 pub(crate) fn config(bytes: &[u8], profiles: &Profiles) -> Value {
     let mut script = Script::new(bytes);
     let experiment = script.pick(&[

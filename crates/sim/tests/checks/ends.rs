@@ -4,7 +4,8 @@ use super::draws::{Profiles, config};
 use lossylink_sim::{Control, Outcome, simulate};
 use serde_json::Value;
 
-/// A run of so few packets puts no more frames than that on the wire, whatever becomes of them.
+/// The most frames that a run of any configuration of these checks puts on the wire, whatever the
+/// fate of its packets.
 const FRAMES_MAX: u64 = 1 << 25;
 
 pub(super) fn profiles() -> Profiles {
@@ -21,7 +22,8 @@ pub(super) fn profiles() -> Profiles {
     }
 }
 
-/// Runs what these bytes describe, and checks what has come of it; what is refused is no run.
+/// Runs the configuration that these bytes describe, and checks the outcome. A configuration that
+/// is refused is not checked.
 ///
 /// # Panics
 /// If a count does not add up, or the run did more than a run can need.
@@ -32,7 +34,7 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// Checks what has come of a run.
+/// Checks the outcome of a run.
 ///
 /// # Panics
 /// As [`run`].

@@ -1,4 +1,4 @@
-//! What holds of any run, for tests and for fuzzing.
+//! Checks that hold of any run, for tests and for fuzzing.
 
 pub(crate) mod draws;
 pub(crate) mod ends;

@@ -1,4 +1,4 @@
-//! The fast half gives what the plain half gives: the row, the trials, the states and the capture of any run.
+//! The fast half gives the results of the plain half: the row, the trials, the states and the capture of any run.
 
 use super::draws::{self, Script};
 use super::ends::profiles;
@@ -6,9 +6,9 @@ use lossylink_sim::{Control, Outcome, simulate};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Bytes that the links of [`config`] are drawn from; the others describe the experiment.
+/// The number of bytes from which the links of [`config`] are drawn; the further bytes describe the experiment.
 const LINK_BYTES: usize = 48;
-/// Limits of a switch: the widest, and narrower ones.
+/// Limits of a switch: the widest, and two narrower limits.
 const LIMITS: [(&str, u32, [u32; 2]); 4] = [
     ("queue_bytes", 560_000, [20_000, 3_000]),
     ("ecn_threshold_bytes", 100_000, [10_000, 1_600]),
@@ -18,7 +18,7 @@ const LIMITS: [(&str, u32, [u32; 2]); 4] = [
 /// Row keys that count the work of a run, and not its outcome.
 const WORK: [&str; 2] = ["frames_simulated", "frames_skipped"];
 
-/// A run by a link that keeps its frames moving: event by event, a link that is dead for seconds takes hours.
+/// Returns a run over a link that keeps its frames moving: event by event, a link that is dead for seconds takes hours.
 pub(crate) fn config(bytes: &[u8]) -> Value {
     let (link, experiment) = bytes.split_at(bytes.len().min(LINK_BYTES));
     let (mut config, mut script) = (draws::config(experiment, &profiles()), Script::new(link));
@@ -57,7 +57,7 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
     if config["experiment"] == "fec" {
         config["run"] = json!({"duration_ps": run_ps, "warmup_ps": 0, "cooldown_ps": 0});
     }
-    // Those of several simulations have neither one clock nor one hop.
+    // Experiments of several simulations have neither one clock nor one hop.
     if config["experiment"] == "mathis" || config["rare"].is_object() {
         return config;
     }
@@ -78,10 +78,10 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
     config
 }
 
-/// Draws how much each experiment does, so that both halves take milliseconds.
+/// Draws the amount of work of each experiment, so that both halves take milliseconds.
 fn draw_work(config: &mut Value, script: &mut Script<'_>) {
     if config["protection"]["family"] == "llr" {
-        // Some of its options keep it busy for the seconds in which hosts lose patience.
+        // Some options of LLR keep the link busy for the seconds after which hosts give up.
         config["protection"] = json!({"family": "llr"});
     }
     // A hundred flows and more are work by themselves, and a full queue or reorder buffer makes them last for seconds.
@@ -107,7 +107,7 @@ fn draw_work(config: &mut Value, script: &mut Script<'_>) {
     }
 }
 
-/// Losses from which a link recovers within some frames.
+/// Returns losses from which a link recovers within some frames.
 fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
     match script.byte() % 8 {
         0 | 1 => json!({"model": "none"}),
@@ -132,12 +132,12 @@ fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
 #[derive(Debug, PartialEq)]
 struct Seen {
     row: Map<String, Value>,
-    /// In words: a number that is none equals itself there.
+    /// The columns as text, in which NaN equals NaN.
     columns: String,
     states: Vec<Value>,
 }
 
-/// The outcome of a run, or why the run is refused, and the octets of its capture.
+/// Returns the outcome of a run, or the reason for which the run is refused, and the octets of its capture.
 fn seen(mut config: Value, skips: bool, folder: &Path) -> (Result<Seen, String>, Vec<u8>) {
     config["skip"] = json!(skips);
     let path = folder.join("capture.pcapng");
@@ -154,14 +154,15 @@ fn seen(mut config: Value, skips: bool, folder: &Path) -> (Result<Seen, String>,
     (seen, octets)
 }
 
-/// The outcome of the run that these bytes describe, in words: of the fast half, if it is compiled.
+/// Returns the outcome of the run that these bytes describe, as text. The outcome is that of the fast half, if that half is
+/// compiled.
 pub(crate) fn outcome(bytes: &[u8]) -> String {
     let mut config = config(bytes);
     config["pcap"] = Value::Null;
     format!("{:?}", seen(config, true, Path::new("")).0)
 }
 
-/// Runs what these bytes describe in both halves; false if both refuse it.
+/// Runs the configuration that these bytes describe in both halves. Returns false if both halves refuse it.
 ///
 /// # Panics
 /// If the halves differ.

@@ -10,12 +10,12 @@ use lossylink_sim::config::SwitchProfile;
 use lossylink_sim::net::linkguardian::{Counters, Options};
 use lossylink_sim::net::{Ecn, Frame, LineRate, LinkGuardianLink, ProtectedLink};
 
-/// A time in nanoseconds, exact to the picosecond.
+/// Returns a time in nanoseconds, exact to the picosecond.
 pub(crate) fn ns(ns: f64) -> Instant {
     Instant::from_ps((ns * 1000.0).round() as u64)
 }
 
-/// One copy, no dummies, the published cap, order without backpressure.
+/// Options with one copy, no dummies, the published cap, and order without backpressure.
 pub(crate) const ORDERED: Options = Options {
     sender: SenderConfig { copies: 1, dummies: 0, hole_cap: Some(5) },
     control_copies: 1,
@@ -24,10 +24,10 @@ pub(crate) const ORDERED: Options = Options {
     deduplicate: true,
 };
 
-/// One copy, no dummies, the published cap, no order.
+/// Options with one copy, no dummies, the published cap, and no order.
 pub(crate) const NON_BLOCKING: Options = Options { ordered: false, ..ORDERED };
 
-/// Two switches, the link between them, and a clock. Frames are full ones: with the header 1541
+/// Two switches, the link between them, and a clock. Frames are full frames: with the header 1541
 /// octets, which take 123.28 ns.
 pub(crate) struct Pair {
     pub(crate) link: LinkGuardianLink<u64>,
@@ -37,8 +37,8 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Two switches of a profile of this repository; the given frames on the forward and on the
-    /// reverse wire are lost, counted from zero in the order in which they are sent.
+    /// Returns two switches of a profile of this repository. The given frames on the forward and on
+    /// the reverse wire are lost, counted from zero in the order in which they are sent.
     pub(crate) fn new(name: &str, options: Options, forward: &[u64], reverse: &[u64]) -> Self {
         Self::with_profile(&profile(name), options, forward, reverse)
     }
@@ -77,7 +77,8 @@ impl Pair {
         (0..count).for_each(|step| self.offer(ns(first_ns + step as f64 * period_ns)));
     }
 
-    /// Frames of `frame_bytes` reach the far switch on their way back at `at`, numbered from zero.
+    /// Offers `count` frames of `frame_bytes` to the far switch, on their way back at `at`,
+    /// numbered from zero.
     pub(crate) fn offer_back(&mut self, count: u64, frame_bytes: u32, at: Instant) {
         self.run_until(at);
         (0..count).for_each(|number| {
@@ -85,7 +86,7 @@ impl Pair {
         });
     }
 
-    /// Everything up to and including `end` happens.
+    /// Lets every event happen up to and including `end`.
     pub(crate) fn run_until(&mut self, end: Instant) {
         while self.link.poll_timeout() <= end && !self.link.poll_timeout().is_never() {
             self.now = self.link.poll_timeout();
@@ -99,7 +100,7 @@ impl Pair {
         }
     }
 
-    /// Everything happens. Returns when each frame from `first` on was delivered, in order.
+    /// Lets every event happen. Returns when each frame from `first` on was delivered, in order.
     pub(crate) fn finish(&mut self, first: u64) -> Vec<(u64, Instant)> {
         self.run_until(Instant::NEVER);
         self.delivered.iter().copied().filter(|&(number, _)| number >= first).collect()
@@ -109,14 +110,14 @@ impl Pair {
         self.link.counters(self.now)
     }
 
-    /// Copies kept at `at`.
+    /// Returns the number of copies kept at `at`.
     pub(crate) fn copies_at(&mut self, at: Instant) -> usize {
         self.run_until(at);
         self.link.copies_held(at)
     }
 }
 
-/// Expected deliveries from nanoseconds.
+/// Returns the expected deliveries, whose times are given in nanoseconds.
 pub(crate) fn at_ns(deliveries: &[(u64, f64)]) -> Vec<(u64, Instant)> {
     deliveries.iter().map(|&(number, at)| (number, ns(at))).collect()
 }

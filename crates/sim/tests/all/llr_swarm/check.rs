@@ -1,4 +1,4 @@
-//! What must hold in every world.
+//! The checks of every world.
 
 use super::run::PROBES;
 use super::{Evidence, World};
@@ -27,7 +27,7 @@ fn equal(what: &str, left: u64, right: u64) -> Result<(), String> {
     require(left == right, || format!("{what}: {left} != {right}"))
 }
 
-/// Frames come out as they went in, in order, and once: LLR-5, LLR-15, LLR-18.
+/// Checks that delivered frames are unchanged, in order, and single: LLR-5, LLR-15, LLR-18.
 fn frames_are_whole_and_in_order(world: &World, evidence: &Evidence) -> Result<(), String> {
     for frame in &evidence.delivered {
         require(world.frame(frame.payload) == *frame, || {
@@ -41,8 +41,8 @@ fn frames_are_whole_and_in_order(world: &World, evidence: &Evidence) -> Result<(
     Ok(())
 }
 
-/// The way back is not protected and loses what it loses, in order. Control sets are among the
-/// losses, so those of frames are counted apart.
+/// Checks that the unprotected way back delivers, in order, all frames that were not lost. Control
+/// sets are among the losses of that direction, so the losses of frames are counted apart.
 fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
     let arrived = evidence.offered.1 - evidence.reverse.data_lost;
     require(evidence.returned.len() as u64 == arrived, || {
@@ -51,8 +51,8 @@ fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
     require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
 }
 
-/// What is missing was dropped by the queue or by an action, lost without a number, or given up:
-/// LLR-9, LLR-16, LLR-17.
+/// Checks that each missing frame was dropped by the queue or by an action, lost without a number,
+/// or given up: LLR-9, LLR-16, LLR-17.
 fn everything_is_accounted_for(evidence: &Evidence) -> Result<(), String> {
     let (sender, receiver) = (&evidence.counters.sender, &evidence.counters.receiver);
     let taken = sender.tx_ok + sender.unnumbered + sender.tx_discard;
@@ -68,14 +68,16 @@ fn everything_is_accounted_for(evidence: &Evidence) -> Result<(), String> {
     require(receiver.unnumbered <= sender.unnumbered, || "unnumbered frames were made".into())
 }
 
-/// After a NACK the next comes only when the missing frame did, or the receiver began anew: LLR-10.
+/// Checks that a further NACK follows only when the missing frame came, or the receiver began anew:
+/// LLR-10.
 fn nacks_are_not_repeated(world: &World, evidence: &Evidence) -> Result<(), String> {
     let receiver = &evidence.counters.receiver;
     let ends = receiver.rx_replay + receiver.rx_init + world.faults.len() as u64;
     require(receiver.tx_nack <= ends + 1, || format!("{} NACKs for {ends} reasons", receiver.tx_nack))
 }
 
-/// LLR-4: the bound, or a single frame that exceeds it.
+/// Checks that the replay buffer holds no more than its bound, or a single frame that exceeds it:
+/// LLR-4.
 fn the_buffer_keeps_its_bound(world: &World, evidence: &Evidence) -> Result<(), String> {
     let largest = u64::from(evidence.traffic.largest_octets.saturating_sub(GAP_OCTETS));
     let bound = world.options.sender.outstanding_bytes_max.0.max(largest);
@@ -83,7 +85,7 @@ fn the_buffer_keeps_its_bound(world: &World, evidence: &Evidence) -> Result<(), 
     require(held <= bound, || format!("{held} B were kept, the bound is {bound}"))
 }
 
-/// All probes come out.
+/// Checks that all probes are delivered.
 fn the_healed_link_delivers(evidence: &Evidence) -> Result<(), String> {
     let first = evidence.offered.0 - PROBES;
     let probes = evidence.delivered.iter().filter(|frame| frame.payload >= first).count() as u64;

@@ -1,4 +1,4 @@
-//! Drawing a world from a seed.
+//! The drawing of a world from a seed.
 
 use crate::profiles::profile;
 use lossylink_core::engine::llr::{FrameAction, Init, Number, SenderConfig};
@@ -11,32 +11,32 @@ use lossylink_sim::net::llr::LlrOptions;
 use lossylink_sim::net::{Ecn, Frame, LineRate};
 use std::ops::Range;
 
-/// When frames are offered.
+/// The times at which frames are offered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrivals {
-    /// One a period.
+    /// One frame a period.
     Periodic(Duration),
-    /// Always one more than the port can send.
+    /// A source that always has one frame more than the port can send.
     Saturated,
-    /// `burst` at once, then silence.
+    /// `burst` frames at once, then none for `gap`.
     Bursty { burst: u64, gap: Duration },
 }
 
-/// Which way a fault strikes.
+/// The direction in which a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Forward,
     Reverse,
 }
 
-/// A time, counted in offered frames, in which one direction loses everything.
+/// A time, counted in offered frames, in which one direction loses every frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Blackout {
     pub(crate) direction: Direction,
     pub(crate) frames: Range<u64>,
 }
 
-/// What an operator, or a crash, does to the ends.
+/// An action of an operator, or a crash, at the ends of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     RestartSender,
@@ -46,7 +46,7 @@ pub(crate) enum Fault {
     Leave,
 }
 
-/// Everything that is drawn.
+/// A world: all values that a seed draws.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -59,20 +59,20 @@ pub(crate) struct World {
     pub(crate) forward: LossModel,
     pub(crate) reverse: LossModel,
     pub(crate) blackouts: Vec<Blackout>,
-    /// Sizes that frames take in a fixed disorder, Ethernet header included.
+    /// The sizes that frames take in a fixed disorder, Ethernet header included.
     pub(crate) frame_bytes: Vec<u32>,
     pub(crate) frames: u64,
     pub(crate) arrivals: Arrivals,
-    /// Period of frames on the way back.
+    /// The period of frames on the way back.
     pub(crate) back: Option<Duration>,
-    /// Where the numbering starts.
+    /// The place at which the numbering starts.
     pub(crate) start: Init,
-    /// Offered frames before which something happens.
+    /// Faults, each with the offered frame before which it happens.
     pub(crate) faults: Vec<(u64, Fault)>,
 }
 
 impl World {
-    /// The world of `seed`.
+    /// Returns the world of `seed`.
     pub(crate) fn draw(seed: u64) -> Self {
         let streams = Streams::new(seed);
         let mut dice = Dice(streams.stream("swarm/world"));
@@ -104,18 +104,19 @@ impl World {
         }
     }
 
-    /// The frame with this number: its size follows from it, so that the checker knows it too.
+    /// Returns the frame with this number. The size of the frame follows from its number, so that
+    /// the checker knows the size too.
     pub(crate) fn frame(&self, number: u64) -> Frame<u64> {
         let index = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % self.frame_bytes.len();
         Frame::of_frame_bytes(self.frame_bytes[index], Ecn::NotCapable, number)
     }
 
-    /// Whether the numbers pass their end.
+    /// Whether the numbers of frames wrap.
     pub(crate) fn wraps(&self) -> bool {
         self.is_established && u64::from(self.start.number.bits()) + self.frames > u64::from(Number::COUNT)
     }
 
-    /// The loss of `direction` while frame `number` is offered.
+    /// Returns the loss of `direction` while frame `number` is offered.
     pub(crate) fn loss_at(&self, direction: Direction, number: u64) -> LossModel {
         let strikes =
             |blackout: &Blackout| blackout.direction == direction && blackout.frames.contains(&number);
@@ -138,7 +139,7 @@ impl Dice {
         low + self.0.next_u64() % (high - low + 1)
     }
 
-    /// Between the two, as likely in each decade as in any other.
+    /// Draws a value between `low` and `high`, as likely in each decade as in any other.
     fn scale(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(uniform(&mut self.0))
     }
@@ -151,7 +152,7 @@ impl Dice {
         Duration::from_ps((duration.as_ps() as f64 * self.scale(low, high)) as u64 + 1)
     }
 
-    /// A profile of this repository, with a small queue now and then.
+    /// Draws a profile of this repository, with a small queue now and then.
     fn profile(&mut self) -> SwitchProfile {
         let mut profile = profile(self.one_of(&["tofino1", "ideal"]));
         profile.data_pipeline_ns *= self.scale(0.3, 3.0);
@@ -168,7 +169,8 @@ impl Dice {
         }
     }
 
-    /// Windows from one frame to more than enough; timers from less than a loop to many.
+    /// Draws windows from one frame to more than enough, and timers from less than a loop to many
+    /// loops.
     fn sender(&mut self, sized: SenderConfig) -> SenderConfig {
         let action = |dice: &mut Self| {
             dice.one_of(&[FrameAction::BestEffort, FrameAction::Discard, FrameAction::Block])
@@ -192,7 +194,7 @@ impl Dice {
         }
     }
 
-    /// Anything from a clean link to one that loses `most` of its frames.
+    /// Draws losses from a clean link to a link that loses `most` of its frames.
     fn loss(&mut self, most: f64) -> LossModel {
         let model = match self.between(0, 5) {
             0 => Ok(LossModel::None),
@@ -233,7 +235,8 @@ impl Dice {
         }
     }
 
-    /// Often where the numbers are about to wrap, or to pass their middle.
+    /// Draws the start of the numbering, often where the numbers are about to wrap or to pass their
+    /// middle.
     fn start(&mut self) -> Init {
         let anywhere = self.between(0, u64::from(Number::COUNT) - 1) as u32;
         let place = self.one_of(&[0, Number::COUNT - 50, Number::WINDOW - 50, anywhere]);

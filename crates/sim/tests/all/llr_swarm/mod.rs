@@ -1,4 +1,5 @@
-//! One seed draws a whole world around a link with link-level retry, runs it, heals it, checks it.
+//! One seed draws a whole world around a link with link-level retry, runs the world, heals its
+//! link, and checks the run.
 
 mod check;
 mod draw;

@@ -1,4 +1,4 @@
-//! Running a world: the storm, the healing, the drain, and a while on a healed link.
+//! The run of a world: the storm, the healing, the drain, and a while on a healed link.
 
 use super::draw::{Arrivals, Direction};
 use super::{Fault, World};
@@ -9,32 +9,33 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_sim::net::llr::LlrCounters;
 use lossylink_sim::net::{Frame, LineRate, LlrLink, ProtectedLink, Traffic};
 
-/// Frames after which a saturated source waits for the port.
+/// The number of waiting frames from which on a saturated source waits for the port.
 const SATURATED_BACKLOG: usize = 2;
-/// Frames on the healed link, which must all arrive.
+/// The number of frames on the healed link, which must all arrive.
 pub(crate) const PROBES: u64 = 20;
-/// Events that no sound world needs.
+/// The number of events that no sound world needs.
 const MOST_STEPS: u64 = 10_000_000;
-/// A link that takes no frame for so long is stuck, or blocked: the next frame is offered anyway.
+/// The time without a frame taken after which a link counts as stuck, or blocked: the next frame is
+/// offered anyway.
 const PATIENCE: Duration = Duration::from_us(5);
-/// How long the storm rages on after the last frame.
+/// The time for which the storm goes on after the last frame.
 const AFTERMATH: Duration = Duration::from_us(200);
 
-/// What a run leaves behind.
+/// The evidence of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
-    /// Frames that came out, in order.
+    /// The delivered frames, in order.
     pub(crate) delivered: Vec<Frame<u64>>,
-    /// Frames that came back, in order.
+    /// The frames delivered on the way back, in order.
     pub(crate) returned: Vec<u64>,
-    /// Frames offered forward and backward, probes included.
+    /// The number of frames offered forward and backward, probes included.
     pub(crate) offered: (u64, u64),
-    /// Frames that the queue dropped.
+    /// The number of frames that the queue dropped.
     pub(crate) queue_drops: u64,
     pub(crate) counters: LlrCounters,
     pub(crate) traffic: Traffic,
     pub(crate) reverse: Traffic,
-    /// What is left when nothing is due any more.
+    /// The number of frames in the replay buffer when no event is due any more.
     pub(crate) kept: usize,
     pub(crate) backlog: usize,
 }
@@ -105,7 +106,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// When the next frame is offered.
+    /// Returns when the next frame is offered.
     fn offer_due(&self, next_offer: Instant) -> Instant {
         match self.world.arrivals {
             Arrivals::Saturated if self.link.backlog() < SATURATED_BACKLOG => self.now,
@@ -125,7 +126,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Faults that are due before the next frame.
+    /// Lets the faults strike that are due before the next frame.
     fn strike(&mut self) {
         let number = self.evidence.offered.0;
         for blackout in &self.world.blackouts {
@@ -198,7 +199,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Lets everything happen that happens by itself. A protection that has given up for good is
+    /// Lets every event happen that needs no new frame. A protection that has given up for good is
     /// started again, as an operator does.
     fn drain(&mut self) -> Result<(), String> {
         loop {
@@ -212,8 +213,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// No more losses. A sender that never gives up does not find out that its receiver restarted, so
-    /// the operator starts it again.
+    /// Ends all losses. A sender that never gives up does not find out that its receiver restarted,
+    /// so the operator starts it again.
     fn heal(&mut self) {
         self.set_loss(Direction::Forward, &LossModel::None);
         self.set_loss(Direction::Reverse, &LossModel::None);

@@ -6,7 +6,7 @@ use lossylink_sim::kernel::{Agenda, Pipe};
 use lossylink_sim::net::{Ecn, Frame, LineRate};
 use lossylink_sim::transport::rdma::{Completion, Config, Operation, Packet, Requester, Responder};
 
-/// Sources of events, in the order in which ties break.
+/// The sources of events, in the order in which ties break.
 const ARRIVAL: usize = 0;
 const ANSWER: usize = 1;
 const TIMER: usize = 2;
@@ -33,7 +33,7 @@ impl Direction {
     }
 }
 
-/// Both ends and what lies between them.
+/// Both ends and the two directions between them.
 pub(crate) struct Pair {
     pub(crate) requester: Requester,
     pub(crate) responder: Responder,
@@ -74,7 +74,7 @@ impl Pair {
         }
     }
 
-    /// Does the next thing that is due.
+    /// Runs the next event that is due.
     fn step(&mut self) {
         let now = self.agenda.poll_timeout();
         assert!(!now.is_never(), "the connection has come to rest with work left");

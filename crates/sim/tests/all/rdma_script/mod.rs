@@ -8,12 +8,12 @@ use lossylink_sim::transport::rdma::{
 };
 use std::collections::HashMap;
 
-/// So many microseconds after the start.
+/// Returns the instant `us` microseconds after the start.
 pub(crate) fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_us(us)
 }
 
-/// So many nanoseconds after the start.
+/// Returns the instant `ns` nanoseconds after the start.
 pub(crate) fn at_ns(ns: u64) -> Instant {
     Instant::ZERO + Duration::from_ns(ns)
 }
@@ -22,7 +22,7 @@ pub(crate) fn at_ns(ns: u64) -> Instant {
 pub(crate) struct Script {
     pub(crate) requester: Requester,
     pub(crate) responder: Responder,
-    /// The last packet that was shown by each word.
+    /// The last packet that each word showed.
     seen: HashMap<String, Packet>,
 }
 
@@ -35,26 +35,27 @@ impl Script {
         self.requester.post(now, operation);
     }
 
-    /// Everything that the requester sends now.
+    /// Returns all packets that the requester sends now.
     pub(crate) fn requests(&mut self, now: Instant) -> String {
         self.some_requests(now, usize::MAX)
     }
 
-    /// At most `count` packets of what the requester sends now.
+    /// Returns at most `count` of the packets that the requester sends now.
     pub(crate) fn some_requests(&mut self, now: Instant, count: usize) -> String {
         let requester = &mut self.requester;
         let packets = std::iter::from_fn(|| requester.poll_transmit(now)).take(count).collect();
         self.show(packets)
     }
 
-    /// Everything that the responder sends now.
+    /// Returns all packets that the responder sends now.
     pub(crate) fn replies(&mut self, now: Instant) -> String {
         let responder = &mut self.responder;
         let packets = std::iter::from_fn(|| responder.poll_transmit(now)).collect();
         self.show(packets)
     }
 
-    /// Gives the responder packets that the requester has sent; what it answers after the last.
+    /// Gives the responder packets that the requester has sent. Returns the answers after the last
+    /// packet.
     pub(crate) fn deliver(&mut self, now: Instant, words: &str) -> String {
         self.bring(now, words, false);
         self.replies(now)
@@ -92,7 +93,7 @@ impl Script {
         self.requester.handle_timeout(now);
     }
 
-    /// Index, status and time of the next completion.
+    /// Returns the index, the status and the time of the next completion.
     pub(crate) fn completion(&mut self) -> Option<(u64, Status, Instant)> {
         self.requester.poll_completion().map(|done| (done.index, done.status, done.completed_at))
     }
@@ -109,7 +110,8 @@ impl Script {
         words.join(" ")
     }
 
-    /// The packet of a word: one that was sent, or an answer put together from its numbers.
+    /// Returns the packet of a word: a packet that was sent, or an answer put together from its
+    /// numbers.
     fn parse(&self, word: &str) -> Packet {
         self.seen.get(word).copied().unwrap_or_else(|| parse_answer(word))
     }

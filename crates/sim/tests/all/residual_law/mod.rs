@@ -1,4 +1,4 @@
-//! What stays lost behind a block code, by theory, and whether a measurement agrees with it.
+//! The residual loss of a block code by theory, and the check that a measurement agrees with it.
 //!
 //! Residual losses come in blocks, so a block is the unit of the statistics. The points of a link
 //! are judged together, at 95 % for the family of fifteen (Šidák).
@@ -6,19 +6,21 @@
 /// The codes and loss rates of the acceptance list.
 pub(crate) const CODES: [(u32, u32); 5] = [(5, 1), (5, 5), (25, 1), (25, 5), (50, 5)];
 pub(crate) const LOSS_RATES: [f64; 3] = [1e-2, 5e-2, 1e-1];
-/// Chance that a sound point is refused: 1 - 0.95^(1/15).
+/// The chance that a sound point is refused: 1 - 0.95^(1/15).
 const ALPHA: f64 = 3.414e-3;
 /// The two-sided normal quantile of that chance.
 const Z: f64 = 2.928;
-/// From so many failed blocks on the normal interval is used, below it Poisson's upper bound.
+/// The number of failed blocks from which on the normal interval is used; below it Poisson's upper
+/// bound is used.
 const ENOUGH: f64 = 20.0;
 
-/// All fifteen points.
+/// Returns all fifteen points.
 pub(crate) fn points() -> impl Iterator<Item = (u32, u32, f64)> {
     CODES.into_iter().flat_map(|(size, rows)| LOSS_RATES.map(|p| (size, rows, p)))
 }
 
-/// A channel of two states: the chance to lose a frame in each, and to go over to the other after it.
+/// A channel of two states: the chance to lose a frame in each state, and to leave that state after
+/// the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Channel {
     pub(crate) loses: [f64; 2],
@@ -26,28 +28,29 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Frames are lost on their own.
+    /// Returns a channel with independent losses.
     pub(crate) const fn independent(p: f64) -> Self {
         Self { loses: [p, p], leaves: [0.5, 0.5] }
     }
 
-    /// Chance to be in each state.
+    /// Returns the chance to be in each state.
     fn stationary(self) -> [f64; 2] {
         let [out, back] = self.leaves;
         [back / (out + back), out / (out + back)]
     }
 
-    /// The mean loss rate.
+    /// Returns the mean loss rate.
     #[allow(dead_code, reason = "the test with real bytes has independent losses only")]
     pub(crate) fn mean(self) -> f64 {
         self.stationary()[0] * self.loses[0] + self.stationary()[1] * self.loses[1]
     }
 }
 
-/// What a block leaves lost.
+/// The distribution of the lost data frames of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockLaw {
-    /// Chance that it fails: data are lost, and more frames than it has parity.
+    /// The chance that a block fails: data are lost, and more frames than the block has parity
+    /// frames.
     pub(crate) fails: f64,
     mean: f64,
     variance: f64,
@@ -55,7 +58,8 @@ pub(crate) struct BlockLaw {
 }
 
 impl BlockLaw {
-    /// The law of a block of `size` data frames and `rows` of parity that follow each other.
+    /// Returns the law of a block of `size` data frames and `rows` parity frames that follow each
+    /// other.
     pub(crate) fn new(size: u32, rows: u32, channel: Channel) -> Self {
         let (mut fails, mut mean, mut square) = (0.0, 0.0, 0.0);
         for (lost_data, by_parity) in lost_by_kind(size as usize, rows as usize, channel).iter().enumerate() {
@@ -70,12 +74,12 @@ impl BlockLaw {
         Self { fails, mean, variance: square - mean * mean, size: f64::from(size) }
     }
 
-    /// Data frames that stay lost, as a share of all.
+    /// Returns the share of the data frames that stay lost.
     pub(crate) fn residual(&self) -> f64 {
         self.mean / self.size
     }
 
-    /// Blocks that show enough failures, at least `least` and at most `most`.
+    /// Returns the number of blocks that show enough failures, at least `least` and at most `most`.
     pub(crate) fn blocks(&self, least: u64, most: u64) -> u64 {
         ((ENOUGH * 1.5 / self.fails).min(most as f64) as u64).max(least)
     }
@@ -97,7 +101,7 @@ impl BlockLaw {
     }
 }
 
-/// The closed form for independent losses: p * P[Bin(k + h - 1, p) >= h].
+/// Returns the closed form for independent losses: p * P[Bin(k + h - 1, p) >= h].
 pub(crate) fn closed_form(size: u32, rows: u32, p: f64) -> f64 {
     let mut law = vec![1.0];
     for _ in 0..size + rows - 1 {
@@ -111,7 +115,8 @@ pub(crate) fn closed_form(size: u32, rows: u32, p: f64) -> f64 {
     p * law[rows as usize..].iter().sum::<f64>()
 }
 
-/// Chance of so many lost data frames and lost parity frames, in that order of indices.
+/// Returns the chance of each number of lost data frames and of lost parity frames, in that order of
+/// indices.
 fn lost_by_kind(size: usize, rows: usize, channel: Channel) -> Vec<Vec<f64>> {
     let mut states = channel.stationary().map(|weight| {
         let mut table = vec![vec![0.0; rows + 1]; size + 1];
@@ -142,7 +147,7 @@ fn lost_by_kind(size: usize, rows: usize, channel: Channel) -> Vec<Vec<f64>> {
     sum
 }
 
-/// P[Poisson(mean) >= count].
+/// Returns P[Poisson(mean) >= count].
 fn poisson_tail(mean: f64, count: u64) -> f64 {
     let mut term = (-mean).exp();
     let mut below = 0.0;

@@ -1,4 +1,4 @@
-//! A guard over a path, bare against guarded: loss, bursts, round trips and congestion controls, in virtual time.
+//! A flow over a path, bare against guarded: loss, bursts, round trips and congestion controls, in virtual time.
 
 mod world;
 
@@ -10,7 +10,7 @@ use lossylink_core::units::{BitRate, Bytes};
 use lossylink_sim::transport::tcp::{Config, CongestionControl};
 use world::{Outcome, PathConfig, World};
 
-/// One path and one flow over it.
+/// A path and the flow over it.
 #[derive(Clone, Debug)]
 struct Point {
     path: PathConfig,
@@ -20,8 +20,8 @@ struct Point {
 }
 
 impl Point {
-    /// The path with this number: losses of 1e-5 to 1e-1, half of them in bursts of 2 to 50 frames on average, and
-    /// round trips of 2 to 150 ms, all drawn on a logarithmic scale.
+    /// Returns the path with this number: losses of 1e-5 to 1e-1, half of them in bursts of 2 to 50 frames on
+    /// average, and round trips of 2 to 150 ms, all drawn on a logarithmic scale.
     fn drawn(number: u64) -> Self {
         let mut rng = Streams::new(number).stream("point");
         let mut between = |low: f64, high: f64| low * (high / low).powf(uniform(&mut rng));
@@ -64,7 +64,7 @@ fn share((part, whole): (u64, u64)) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// How many times faster a flow is between guards than bare, and what the guarded one met.
+/// Returns the goodput of a flow between guards over that of a bare flow, and the outcome of the guarded flow.
 fn gain(loss: f64, burst: f64, rtt_ms: u64, cc: CongestionControl) -> (f64, Outcome) {
     let point = Point::new(loss, burst, rtt_ms * 1000, 50_000_000, cc, 7);
     let bare = point.run(None, 10);
@@ -72,7 +72,8 @@ fn gain(loss: f64, burst: f64, rtt_ms: u64, cc: CongestionControl) -> (f64, Outc
     (guarded.goodput_bps / bare.goodput_bps, guarded)
 }
 
-// RT-5, RT-10, RT-17: of 1,500 octets 52 are headers bare, and 64 between guards. What a queue drops stays visible.
+// RT-5, RT-10, RT-17: of 1,500 octets 52 are headers bare, and 64 between guards. Drops of the queue stay visible
+// to TCP.
 #[test]
 fn on_a_path_that_hardly_loses_the_headers_are_the_price() {
     for cc in [CongestionControl::Cubic, CongestionControl::Reno, CongestionControl::Bbr] {

@@ -1,4 +1,4 @@
-//! One TCP flow of the simulator over a path that loses, bare or between two real guards, in virtual time.
+//! One TCP flow of the simulator over a path that loses packets, bare or between two real guards, in virtual time.
 //!
 //! ```text
 //!  sender --> [guard] --> queue, rate, delay, loss --> [guard] --> receiver
@@ -22,21 +22,21 @@ use lossylink_core::wire::routed::unsent;
 use lossylink_sim::transport::tcp::{Config, Packet, Receiver, Sender};
 use std::collections::VecDeque;
 
-/// Octets of IPv4 and UDP that a port puts on.
+/// The octets of IPv4 and UDP that a port adds.
 const DATAGRAM: u64 = 28;
-/// Octets around an IP packet on Ethernet.
+/// The octets around an IP packet on Ethernet.
 const AROUND: u64 = 38;
-/// The largest packet of the path.
+/// The length of the largest packet of the path.
 const PATH_MTU: u32 = 1500;
-/// By how much a repair is longer than the longest packet of a TUN that it covers.
+/// The octets by which a repair is longer than the longest packet of a TUN that the repair covers.
 const OVERHEAD: u32 = 47;
-/// Bytes of an Ethernet header, and where a frame has the place of its packet: the timestamp of TCP.
+/// The length of an Ethernet header, and the place in a frame of the place of its packet: the timestamp of TCP.
 const ETHERNET: usize = 14;
 const PLACE: usize = ETHERNET + 44;
-/// Guards find each other, and what the path carries, before the flow begins.
+/// The time before the flow begins, in which the guards find each other and measure the path.
 const BEFORE: Duration = Duration::from_secs(3);
 
-/// A path.
+/// The parameters of a path.
 #[derive(Clone, Debug)]
 pub(super) struct PathConfig {
     pub(super) rate: BitRate,
@@ -47,13 +47,13 @@ pub(super) struct PathConfig {
     pub(super) seed: u64,
 }
 
-/// What crosses the path.
+/// A packet or a datagram that crosses the path.
 enum Load {
     Packet(Packet),
     Datagram(Vec<u8>),
 }
 
-/// One direction: a queue, a serialiser, a loss, a wire.
+/// One direction of the path: a queue, a serialiser, a loss and a wire.
 struct Pipe {
     rate: BitRate,
     delay: Duration,
@@ -81,22 +81,23 @@ impl Pipe {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) goodput_bps: f64,
     pub(super) rtt_mean: Duration,
     pub(super) tcp_retransmissions: u64,
     pub(super) timeouts: u64,
-    /// Frames of the sender that the path lost to its loss or queue and that did not come, of all.
+    /// The number of frames of the sender that the path lost to its loss or queue and that never arrived, and the
+    /// number of all frames.
     pub(super) missing: (u64, u64),
-    /// Octets of repetitions, of all that were sent for the first time.
+    /// The octets of repetitions, and of all frames that were sent for the first time.
     pub(super) repeated: (u64, u64),
-    /// Likewise of repairs that were sent ahead.
+    /// The octets of repairs that were sent ahead, and of all frames that were sent for the first time.
     pub(super) ahead: (u64, u64),
-    /// Frames that were rebuilt from them, of those that were lost.
+    /// The number of frames that were rebuilt from repairs ahead, and the number of lost frames.
     pub(super) rebuilt: (u64, u64),
-    /// Drops of the queue on the way there.
+    /// The number of drops of the queue on the forward path.
     pub(super) dropped: u64,
 }
 
@@ -106,7 +107,7 @@ pub(super) struct World {
     receiver: Receiver,
     guards: Option<[Guard; 2]>,
     pipes: [Pipe; 2],
-    /// Packets that guards carry, by their place.
+    /// The packets that guards carry, by their place.
     packets: Vec<Packet>,
     now: Instant,
 }
@@ -150,7 +151,7 @@ impl World {
         }
     }
 
-    /// Lets the flow send for so long.
+    /// Lets the flow send for `span`.
     pub(super) fn run(&mut self, span: Duration) -> Outcome {
         self.advance(Instant::ZERO + BEFORE);
         self.sender.open(self.now);
@@ -188,7 +189,7 @@ impl World {
             }
             self.now = next;
             for end in [0, 1] {
-                // What flies in a direction arrives at its other end.
+                // Datagrams and packets that fly in a direction arrive at its opposite end.
                 if arrivals[end] == next {
                     let (_, load) = self.pipes[end].flying.pop_front().expect("it has an arrival");
                     self.arrive(1 - end, load);
@@ -229,7 +230,7 @@ impl World {
         self.flush(end);
     }
 
-    /// Takes what a host has to send.
+    /// Takes the packets that a host has to send.
     fn flush(&mut self, end: usize) {
         loop {
             let packet = match end {
@@ -250,7 +251,7 @@ impl World {
         }
     }
 
-    /// The frame of a TUN for the next packet, whose headers may travel short (RT-17).
+    /// Returns the frame of a TUN for the next packet, whose headers may travel short (RT-17).
     fn frame(&self, end: usize, octets: usize) -> Vec<u8> {
         let mut frame = vec![0; ETHERNET + octets];
         let place = self.packets.len() as u32;
@@ -268,7 +269,7 @@ impl World {
         frame
     }
 
-    /// Takes what a guard has for either side.
+    /// Takes the frames that a guard has for either side.
     fn drive(&mut self, end: usize) {
         let now = self.now;
         while let Some(frame) =
@@ -289,7 +290,7 @@ impl World {
     }
 }
 
-/// What a counter of a guard reads.
+/// Returns the reading of a counter of a guard.
 fn count(guard: &Guard, group: &str, name: &str) -> u64 {
     let groups = guard.report();
     let found = groups.iter().find(|one| one.name == group).expect(group);

@@ -3,14 +3,14 @@
 use lossylink_sim::{Control, Outcome, simulate};
 use serde_json::{Value, json};
 
-/// A profile under `scenarios/`.
+/// Returns a profile under `scenarios/`.
 pub(crate) fn profile(kind: &str, name: &str) -> Value {
     let path = format!("{}/../../scenarios/{kind}/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the profile is part of the repository");
     toml::from_str(&text).expect("the profile is valid TOML")
 }
 
-/// The words for a protection: `none`, `lg`, `lg-nb`, or a code without its size.
+/// Returns the configuration of a protection: `none`, `lg`, `lg-nb`, or a code without its size.
 pub(crate) fn protection(name: &str) -> Value {
     match name {
         "lg" => json!({
@@ -25,8 +25,8 @@ pub(crate) fn protection(name: &str) -> Value {
     }
 }
 
-/// A configuration of `experiment` under `protection` at 100G with one loss in a thousand, on
-/// which a test sets what it is about.
+/// Returns a configuration of `experiment` under `protection` at 100G with one loss in a thousand.
+/// A test sets the keys that it is about.
 pub(crate) fn config(experiment: &str, protection: &str) -> Value {
     json!({
         "experiment": experiment,
@@ -54,7 +54,7 @@ pub(crate) fn run(config: &Value) -> Outcome {
     simulate(&config.to_string(), &Control::default()).expect("the configuration is valid")
 }
 
-/// The refusal of a configuration that must be invalid.
+/// Returns the refusal of a configuration that must be invalid.
 pub(crate) fn refusal(config: &Value) -> String {
     match simulate(&config.to_string(), &Control::default()) {
         Ok(outcome) => panic!("accepted, with the row {:?}", outcome.row),
@@ -62,12 +62,12 @@ pub(crate) fn refusal(config: &Value) -> String {
     }
 }
 
-/// A number of the row.
+/// Returns a number of the row.
 pub(crate) fn number(outcome: &Outcome, key: &str) -> f64 {
     outcome.row[key].as_f64().unwrap_or_else(|| panic!("{key} is {:?}", outcome.row.get(key)))
 }
 
-/// A column of a table.
+/// Returns a column of a table.
 pub(crate) fn column(outcome: &Outcome, table: &str, name: &str) -> Vec<f64> {
     let (_, columns) = outcome.columns.iter().find(|(found, _)| found == table).expect("the table is there");
     let (_, column) = columns.iter().find(|(found, _)| found == name).expect("the column is there");

@@ -1,4 +1,4 @@
-//! What must hold in every world.
+//! The checks of every world.
 
 use super::run::PROBES;
 use super::{Evidence, World};
@@ -26,14 +26,14 @@ fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Frames come out as they went in.
+/// Checks that delivered frames are unchanged.
 fn frames_are_whole(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
     let changed = delivered.iter().find(|frame| world.frame(frame.payload) != **frame);
     changed
         .map_or(Ok(()), |frame| Err(format!("frame {} came out with {} octets", frame.payload, frame.octets)))
 }
 
-/// Ordered: LG-20, LG-33.
+/// Checks that the ordered mode keeps the order of frames: LG-20, LG-33.
 fn order_is_kept(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
     let swapped = delivered.windows(2).find(|pair| pair[0].payload >= pair[1].payload);
     match swapped.filter(|_| world.options.ordered) {
@@ -42,7 +42,7 @@ fn order_is_kept(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> 
     }
 }
 
-/// Nothing comes out twice, unless that was asked for: LG-20, LG-28.
+/// Checks that no frame is delivered twice, unless the options permit copies: LG-20, LG-28.
 fn copies_are_dropped(world: &World, evidence: &Evidence) -> Result<(), String> {
     let mut times = vec![0u32; evidence.offered.0 as usize];
     evidence.delivered.iter().for_each(|frame| times[frame.payload as usize] += 1);
@@ -52,7 +52,7 @@ fn copies_are_dropped(world: &World, evidence: &Evidence) -> Result<(), String> 
     twice.map_or(Ok(()), |number| Err(format!("frame {number} came out {} times", times[number])))
 }
 
-/// The way back is not protected and loses what it loses, in order.
+/// Checks that the unprotected way back delivers, in order, all frames that were not lost.
 fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
     let arrived = evidence.offered.1 - evidence.reverse.data_lost;
     require(evidence.returned.len() as u64 == arrived, || {
@@ -61,7 +61,8 @@ fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
     require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
 }
 
-/// However many copies of a notification arrive, each loss is sent again once at most: LG-6, LG-46.
+/// Checks that each loss is sent again at most once, however many copies of a notification arrive:
+/// LG-6, LG-46.
 fn one_request_sends_once(evidence: &Evidence) -> Result<(), String> {
     let (sender, receiver) = (&evidence.counters.sender, &evidence.counters.receiver);
     require(sender.retransmitted + sender.beyond_cap <= receiver.lost, || {
@@ -72,14 +73,15 @@ fn one_request_sends_once(evidence: &Evidence) -> Result<(), String> {
     })
 }
 
-/// All that either direction carried, gaps and control frames included, took its time: LG-37.
+/// Checks that the frames of either direction, gaps and control frames included, took their time:
+/// LG-37.
 fn a_line_carries_one_frame_at_a_time(world: &World, evidence: &Evidence) -> Result<(), String> {
     let time = evidence.end - Instant::ZERO;
     for (direction, traffic) in [("forward", &evidence.traffic), ("backward", &evidence.reverse)] {
         let Traffic { data_octets, header_octets, copy_octets, control_octets, .. } = *traffic;
         let octets = data_octets + header_octets + copy_octets + control_octets;
         let needed = Bytes(octets) / world.rate;
-        // Every frame's time is a whole number of picoseconds.
+        // The time of every frame is a whole number of picoseconds.
         let rounded = Duration::from_ps(traffic.frames);
         require(needed <= time + rounded, || {
             format!("{direction}: {octets} octets in {time} take {needed}")
@@ -88,7 +90,8 @@ fn a_line_carries_one_frame_at_a_time(world: &World, evidence: &Evidence) -> Res
     Ok(())
 }
 
-/// Frames and octets are conserved; what is missing was lost, and is counted: LG-3, LG-35.
+/// Checks that frames and octets are conserved. Each missing frame was lost, and is counted: LG-3,
+/// LG-35.
 fn everything_is_accounted_for(world: &World, evidence: &Evidence) -> Result<(), String> {
     let Evidence { counters, traffic, .. } = evidence;
     let sent = counters.sender.data;
@@ -117,14 +120,14 @@ fn everything_is_accounted_for(world: &World, evidence: &Evidence) -> Result<(),
     require(gone <= excuses, || format!("{gone} frames are gone, {excuses} of them for a reason"))
 }
 
-/// All probes come out, the first one perhaps after what it revealed.
+/// Checks that all probes are delivered, the first perhaps after the losses that it revealed.
 fn the_healed_link_delivers(evidence: &Evidence) -> Result<(), String> {
     let first = evidence.offered.0 - PROBES;
     let probes = evidence.delivered.iter().filter(|frame| frame.payload >= first).count() as u64;
     require(probes == PROBES, || format!("{probes} of {PROBES} frames came through the healed link"))
 }
 
-/// Once all is quiet nothing is kept: LG-5, LG-6, LG-20.
+/// Checks that no copy and no frame is kept once no event is due: LG-5, LG-6, LG-20.
 fn nothing_is_left(evidence: &Evidence) -> Result<(), String> {
     let left = (evidence.copies_held, evidence.rx_bytes, evidence.backlog);
     require(left == (0, 0, 0), || format!("left (copies, reorder bytes, backlog): {left:?}"))

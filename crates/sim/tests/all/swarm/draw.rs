@@ -1,4 +1,4 @@
-//! Drawing a world from a seed.
+//! The drawing of a world from a seed.
 
 use crate::profiles::profile;
 use lossylink_core::engine::linkguardian::{Position, SenderConfig};
@@ -11,32 +11,32 @@ use lossylink_sim::net::linkguardian::Options;
 use lossylink_sim::net::{Ecn, Frame};
 use std::ops::Range;
 
-/// When frames are offered.
+/// The times at which frames are offered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrivals {
-    /// One a period.
+    /// One frame a period.
     Periodic(Duration),
-    /// Always one more than the port can send.
+    /// A source that always has one frame more than the port can send.
     Saturated,
-    /// `burst` at once, then silence.
+    /// `burst` frames at once, then none for `gap`.
     Bursty { burst: u64, gap: Duration },
 }
 
-/// Which way a fault strikes.
+/// The direction in which a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Forward,
     Reverse,
 }
 
-/// A time, counted in offered frames, in which one direction loses everything.
+/// A time, counted in offered frames, in which one direction loses every frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Blackout {
     pub(crate) direction: Direction,
     pub(crate) frames: Range<u64>,
 }
 
-/// Everything that is drawn.
+/// A world: all values that a seed draws.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -47,29 +47,32 @@ pub(crate) struct World {
     pub(crate) forward: LossModel,
     pub(crate) reverse: LossModel,
     pub(crate) blackouts: Vec<Blackout>,
-    /// Sizes that frames take in a fixed disorder, Ethernet header included.
+    /// The sizes that frames take in a fixed disorder, Ethernet header included.
     pub(crate) frame_bytes: Vec<u32>,
     pub(crate) frames: u64,
     pub(crate) arrivals: Arrivals,
-    /// Period of frames on the way back.
+    /// The period of frames on the way back.
     pub(crate) back: Option<Duration>,
-    /// Where the numbering starts.
+    /// The place at which the numbering starts.
     pub(crate) start: Position,
-    /// Offered frames before which protection starts over, and the jump ahead.
+    /// Restarts of the protection, each with the offered frame before which it happens, and with
+    /// the jump ahead.
     pub(crate) restarts: Vec<(u64, u32)>,
 }
 
 impl World {
-    /// The world of `seed`.
+    /// Returns the world of `seed`.
     pub(crate) fn draw(seed: u64) -> Self {
         let streams = Streams::new(seed);
         let mut dice = Dice(streams.stream("swarm/world"));
         let rate = BitRate::from_gbps(dice.one_of(&[10, 25, 40, 100, 100, 200, 400, 800]));
         let (profile, options) = (dice.profile(), dice.options());
-        // From a stream of its own: the worlds that once found something stay what they are.
+        // The control copies have a stream of their own, so that the worlds that once found a
+        // defect stay as they are.
         let control_copies = Dice(streams.stream("swarm/control-copies")).one_of(&[1, 1, 2, 3, 7]);
         let options = Options { control_copies, ..options };
-        // A recirculating reorder buffer is simulated round by round: there a long wait is dear.
+        // A recirculating reorder buffer is simulated round by round, so a long wait costs much
+        // time there.
         let is_dear = profile.recirculates && options.ordered;
         let is_long = dice.chance(0.25);
         let frames = if is_long { dice.between(140_000, 280_000) } else { dice.between(200, 12_000) };
@@ -94,13 +97,14 @@ impl World {
         }
     }
 
-    /// The frame with this number: its size follows from it, so that the checker knows it too.
+    /// Returns the frame with this number. The size of the frame follows from its number, so that
+    /// the checker knows the size too.
     pub(crate) fn frame(&self, number: u64) -> Frame<u64> {
         let index = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % self.frame_bytes.len();
         Frame::of_frame_bytes(self.frame_bytes[index], Ecn::NotCapable, number)
     }
 
-    /// The loss of `direction` while frame `number` is offered.
+    /// Returns the loss of `direction` while frame `number` is offered.
     pub(crate) fn loss_at(&self, direction: Direction, number: u64) -> LossModel {
         let strikes =
             |blackout: &Blackout| blackout.direction == direction && blackout.frames.contains(&number);
@@ -123,7 +127,7 @@ impl Dice {
         low + self.0.next_u64() % (high - low + 1)
     }
 
-    /// Between the two, as likely in each decade as in any other.
+    /// Draws a value between `low` and `high`, as likely in each decade as in any other.
     fn scale(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(uniform(&mut self.0))
     }
@@ -136,7 +140,7 @@ impl Dice {
         Duration::from_ps((duration.as_ps() as f64 * self.scale(low, high)) as u64 + 1)
     }
 
-    /// A profile of this repository, whole or with every delay off by up to a factor of two.
+    /// Draws a profile of this repository, whole or with every delay off by up to a factor of two.
     fn profile(&mut self) -> SwitchProfile {
         let mut profile = profile(self.one_of(&["tofino1", "ideal"]));
         if self.chance(0.6) {
@@ -172,7 +176,7 @@ impl Dice {
         profile
     }
 
-    /// Small buffers, small thresholds, short pauses, little patience.
+    /// Draws small buffers, small thresholds, short pauses and short waits for missing frames.
     fn squeeze(&mut self, profile: &mut SwitchProfile) {
         let pause_bytes = self.scale(2_000.0, 60_000.0) as u64;
         let resume_bytes = (pause_bytes as f64 * uniform(&mut self.0)) as u64;
@@ -203,7 +207,7 @@ impl Dice {
         }
     }
 
-    /// Anything from a clean link to one that loses `most` of its frames.
+    /// Draws losses from a clean link to a link that loses `most` of its frames.
     fn loss(&mut self, most: f64) -> LossModel {
         let model = match self.between(0, 5) {
             0 => Ok(LossModel::None),
@@ -217,8 +221,9 @@ impl Dice {
         model.expect("the arguments are in range")
     }
 
-    /// Silence in one direction. Forward it stays below the window, beyond which a receiver cannot
-    /// tell how much it has missed (LG-2, LG-11); on the way back any length will do (LG-33).
+    /// Draws a blackout of one direction. Forward the blackout stays below the window, beyond which
+    /// a receiver cannot tell how many frames it has missed (LG-2, LG-11); on the way back a
+    /// blackout may have any length (LG-33).
     fn blackouts(&mut self, frames: u64, is_dear: bool) -> Vec<Blackout> {
         let (direction, longest) =
             self.one_of(&[(Direction::Forward, 20_000), (Direction::Reverse, 140_000)]);
@@ -248,7 +253,7 @@ impl Dice {
         }
     }
 
-    /// Often where the numbers or the eras are about to wrap.
+    /// Draws the start of the numbering, often where the numbers or the eras are about to wrap.
     fn start(&mut self) -> Position {
         let anywhere = self.between(0, Position::COUNT as u64 - 1) as u32;
         let place = self.one_of(&[0, 65_535 - 50, Position::COUNT as u32 - 50, anywhere]);

@@ -1,4 +1,5 @@
-//! One seed draws a whole world around a protected link, runs it, heals the link, and checks it.
+//! One seed draws a whole world around a protected link, runs the world, heals its link, and checks
+//! the run.
 
 mod check;
 mod draw;

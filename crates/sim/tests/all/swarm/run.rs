@@ -1,4 +1,4 @@
-//! Running a world: the storm, the drain, and a while on a healed link.
+//! The run of a world: the storm, the drain, and a while on a healed link.
 
 use super::draw::Arrivals;
 use super::{Direction, World};
@@ -9,36 +9,37 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_sim::net::linkguardian::Counters;
 use lossylink_sim::net::{Frame, LineRate, LinkGuardianLink, ProtectedLink, Traffic};
 
-/// Frames after which a saturated source waits for the port.
+/// The number of waiting frames from which on a saturated source waits for the port.
 const SATURATED_BACKLOG: usize = 2;
-/// Frames on the healed link: one that reveals what the storm hid, and some that must all arrive.
+/// The number of frames on the healed link, which must all arrive. The first reveals the losses
+/// that the storm hid.
 pub(crate) const PROBES: u64 = 20;
-/// Events that no sound world needs.
+/// The number of events that no sound world needs.
 const MOST_STEPS: u64 = 1_000_000_000;
-/// From the last event to the last look at a copy: more than any round of a loop.
+/// The time from the last event to the last look at a copy: more than any round of a loop.
 const SETTLING: Duration = Duration::from_ms(50);
 
-/// What a run leaves behind.
+/// The evidence of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
-    /// Frames that came out, in order.
+    /// The delivered frames, in order.
     pub(crate) delivered: Vec<Frame<u64>>,
-    /// Frames that came back, in order.
+    /// The frames delivered on the way back, in order.
     pub(crate) returned: Vec<u64>,
-    /// Frames offered forward and backward, probes included.
+    /// The number of frames offered forward and backward, probes included.
     pub(crate) offered: (u64, u64),
-    /// Octets of the frames that the queue took.
+    /// The octets of the frames that the queue took.
     pub(crate) taken_octets: u64,
-    /// Frames that the queue dropped.
+    /// The number of frames that the queue dropped.
     pub(crate) queue_drops: u64,
     pub(crate) counters: Counters,
     pub(crate) traffic: Traffic,
     pub(crate) reverse: Traffic,
-    /// What is left when nothing is due any more: copies, and bytes in the reorder buffer.
+    /// The copies, and the bytes in the reorder buffer, when no event is due any more.
     pub(crate) copies_held: usize,
     pub(crate) rx_bytes: u64,
     pub(crate) backlog: usize,
-    /// Until when something happened.
+    /// The time of the last event.
     pub(crate) end: Instant,
 }
 
@@ -127,7 +128,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// When the next frame is offered.
+    /// Returns when the next frame is offered.
     fn offer_due(&self, next_offer: Instant) -> Instant {
         match self.world.arrivals {
             Arrivals::Saturated if self.link.backlog() < SATURATED_BACKLOG => self.now,
@@ -147,7 +148,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Faults that are due before the next frame.
+    /// Lets the faults strike that are due before the next frame.
     fn strike(&mut self) {
         let number = self.evidence.offered.0;
         for blackout in &self.world.blackouts {
@@ -216,7 +217,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Lets everything happen that happens by itself.
+    /// Lets every event happen that needs no new frame.
     fn drain(&mut self) -> Result<(), String> {
         while !self.link.poll_timeout().is_never() {
             self.step(self.link.poll_timeout())?;

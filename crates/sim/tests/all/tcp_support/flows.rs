@@ -6,7 +6,8 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{Config, CongestionControl};
 
-/// How the flows that lost a frame were repaired; each counts once, under its slowest repair.
+/// The numbers of flows that lost a frame, by their repair; each flow counts once, under its
+/// slowest repair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repairs {
     pub fast: u32,
@@ -21,7 +22,8 @@ pub(crate) struct Outcome {
     pub repairs: Repairs,
 }
 
-/// One such flow, not yet begun, over a link that loses frames with the chance `loss`.
+/// Returns one flow of the experiment, not yet begun, over a link that loses frames with the chance
+/// `loss`.
 pub(crate) fn flow(loss: f64, streams: &Streams) -> World {
     let config = Config {
         congestion_control: CongestionControl::Dctcp,

@@ -15,14 +15,14 @@ const FRAME_OVERHEAD: u32 = 38;
 /// Shortest frame with preamble and gap, bytes.
 const SHORTEST_FRAME: u32 = 84;
 
-/// What the path is like.
+/// The parameters of the path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathConfig {
     pub rate: BitRate,
     pub rtt: Duration,
     pub loss: f64,
     pub queue_bytes: u64,
-    /// Share of ECN-capable packets toward the receiver that are marked, whatever the queue.
+    /// The share of ECN-capable packets toward the receiver that are marked, whatever the queue.
     pub marking: f64,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct World {
     until_loss: u64,
     pub data_frames: u64,
     pub lost_frames: u64,
-    /// Number of the one data frame, counted from one, that is lost besides those that chance takes.
+    /// The number of the one data frame, counted from one, that is lost besides random losses.
     pub lost_frame: Option<u64>,
-    /// Prints every packet.
+    /// Whether every packet is printed.
     pub trace: bool,
 }
 
@@ -91,7 +91,7 @@ impl World {
         streams: &Streams,
     ) -> Self {
         let mut phases = streams.stream("tick phases");
-        // Up to 4096 ticks: the wheel's coarse slots fall anywhere.
+        // The phase is up to 4096 ticks: the wheel's coarse slots fall anywhere.
         let mut phase = || Duration::from_ps(phases.next_u64() % (4096 * config.tick.as_ps()));
         let loss = Probability::new(path.loss).expect("a probability");
         let marking = Probability::new(path.marking).expect("a probability");
@@ -121,7 +121,7 @@ impl World {
         self.flush_sender();
     }
 
-    /// Runs one event unless the next lies after `end`; whether one ran.
+    /// Runs one event unless the next event lies after `end`. Returns whether an event ran.
     pub(crate) fn step(&mut self, end: Instant) -> bool {
         let arrival = self.forward.next_at();
         let answer = self.reverse.next_at();
@@ -158,7 +158,8 @@ impl World {
         self.now = end;
     }
 
-    /// Runs until the flow is acknowledged; its completion time from the first data packet.
+    /// Runs until the flow is acknowledged. Returns its completion time from the first data packet
+    /// on.
     pub(crate) fn run_to_completion(&mut self, limit: Instant) -> Option<Duration> {
         while self.sender.completed_at().is_none() && self.step(limit) {}
         Some(self.sender.completed_at()? - self.sender.first_data_at()?)

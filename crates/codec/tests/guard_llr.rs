@@ -183,7 +183,7 @@ fn the_window_fills_the_loop() {
     assert!(most <= llr_count(&pair, 0, "window_bytes"), "{most} B were outstanding");
 }
 
-// LLR-4, LLR-25: a window of two frames holds the line back, and nothing is lost by it.
+// LLR-4, LLR-25: a window of two frames holds the line back, and loses no frame.
 #[test]
 fn a_small_window_is_slow_and_loses_nothing() {
     let small = Protection::Llr(Llr { frames: Some(2), bytes: Some(100), ..Llr::default() });
@@ -222,7 +222,8 @@ fn an_outage_flushes_and_a_new_init_follows() {
     assert_eq!(pair.guards[0].counters().sessions, 1);
 }
 
-// LLR-13, LLR-17: with unlimited replays an outage shorter than the guards' patience loses nothing.
+// LLR-13, LLR-17: with unlimited replays an outage that ends before the guards give each other up loses no
+// frame.
 #[test]
 fn a_stubborn_sender_brings_everything_through_an_outage() {
     let mut pair = settled(stubborn());

@@ -67,7 +67,7 @@ fn main() {
     let seeds = arguments.next().unwrap_or(10);
     let seconds: u64 = arguments.next().unwrap_or(300);
     for row in &ROWS {
-        // Gigabit flows carry as many segments in a few seconds as the others in hours.
+        // Gigabit flows carry as many segments in a few seconds as the other flows in hours.
         let span = Duration::from_secs(if row.linux_mbps > 1000.0 { seconds.div_ceil(30) } else { seconds });
         let runs: Vec<f64> = (1..=seeds).map(|seed| goodput_mbps(row, seed, span)).collect();
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;

@@ -1,5 +1,5 @@
-//! The speed of the TCP model on its test path, packets and wires included: `cargo run --release
-//! --example tcp_speed -- [algorithm] [loss] [RTT in us] [simulated ms]`.
+//! The speed of the TCP model on its test path, packets and wires included:
+//! `cargo run --release --example tcp_speed -- [algorithm] [loss] [RTT in us] [simulated ms]`.
 
 #[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/all/tcp_support/mod.rs"]

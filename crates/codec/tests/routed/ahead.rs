@@ -25,7 +25,8 @@ fn lateness(loss: &LossModel, delay: Duration, gap: Duration) -> (Vec<f64>, f64)
     (late, (again + ahead) as f64 / first as f64)
 }
 
-// RT-14, RT-15: a stream of many frames in a round trip gets repairs ahead, others repetitions after a round trip.
+// RT-14, RT-15: a stream of many frames in a round trip gets repairs ahead, other streams get repetitions after a
+// round trip.
 #[test]
 fn what_is_lost_comes_by_the_quicker_of_two_ways() {
     for (delay, gap, most, least) in

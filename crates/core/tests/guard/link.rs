@@ -34,7 +34,7 @@ fn frames_pass_unprotected_where_protected_ones_are_too_long() {
     assert_eq!(pair.guards[0].session().unwrap().needed_and_carried, (LONGEST as u16, LONGEST as u16));
 }
 
-// G-9, G-32: a long hello takes longer, and tells nothing about the loop of short frames.
+// G-9, G-32: a long hello takes longer, and gives no measure of the loop of short frames.
 #[test]
 fn long_messages_do_not_lengthen_the_loop() {
     let mut pair = agreed(1, ordered(), [NONE, NONE]);

@@ -265,7 +265,7 @@ fn the_sequence_wraps_under_load() {
     assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "reordered or twice");
     assert!(pair.count(0, "sender", "data") > 131_072, "the sequence did not wrap");
     let unrecovered = u64::from(FRAMES) - seen.len() as u64 - pair.guards[0].queue().dropped;
-    // A notification is lost once in a million frames; nothing else may be missing.
+    // A notification is lost once in a million frames; no other frame may be missing.
     assert!(unrecovered <= 3, "{unrecovered} frames missing");
 }
 
@@ -455,7 +455,7 @@ fn one_direction_may_be_protected_alone() {
     }
 }
 
-// G-17: the reverse direction is always busy, and nothing of it can carry an acknowledgement.
+// G-17: the reverse direction is always busy, and no frame of it can carry an acknowledgement.
 #[test]
 fn acknowledgements_that_cannot_ride_do_not_wait() {
     let mut pair = Pair::agreed(7, lines, [ordered(), Protection::None], [NONE, NONE]);

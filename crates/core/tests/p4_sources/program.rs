@@ -137,8 +137,8 @@ fn is_number(line: &str) -> bool {
         && words.nth(1).is_some_and(|value| value.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// Returns the value of a literal, perhaps with a width in front (`8w0x1f`) or a cast (`(bit<8>)
-/// 31`).
+/// Returns the value of a literal, perhaps with a width in front (`8w0x1f`) or a cast
+/// (`(bit<8>) 31`).
 fn number(value: &[String]) -> Option<u128> {
     let [.., literal] = value else { return None };
     let before = &value[..value.len() - 1];

@@ -1,10 +1,10 @@
 //! Dialogues of the two ends of a protected link, with explicit times: a single loss, and every
 //! failure of the table in `docs/protocols/linkguardian.md`.
 //!
-//! At 100G a frame takes 123.28 ns. In the `ideal` profile every flight takes 100 ns and decisions
-//! take nothing, so a frame offered at `t` is delivered at `t` + 223.28, and what it reveals comes
-//! back 330 after that: 106.72 for the notification, 223.28 for the retransmission. The ordered
-//! side gives up at the 71st multiple of 100 ns after its wait began.
+//! At 100G a frame takes 123.28 ns. In the `ideal` profile every flight takes 100 ns and decisions take nothing, so a frame
+//! offered at `t` is delivered at `t` + 223.28, and the repair of a loss that the frame reveals comes 330 after that: 106.72
+//! for the notification, 223.28 for the retransmission. The ordered side gives up at the 71st multiple of 100 ns after its
+//! wait began.
 
 use crate::dialogue;
 use crate::profiles;
@@ -209,8 +209,8 @@ fn a_lost_notification_costs_one_wait() {
     assert_eq!(pair.finish(16), at_ns(&[(16, 16_223.28), (18, 18_223.28), (19, 19_223.28)]));
 }
 
-/// Of three copies of the notification two are lost: the third takes 6.72 more for each. Where all arrive, or
-/// some, the frame is sent again once.
+/// Of three copies of the notification two are lost: the third takes 6.72 more for each. Where all copies arrive, or some, the
+/// frame is sent again once.
 // LG-31, LG-37, LG-46
 #[test]
 fn a_copy_of_a_notification_takes_the_place_of_a_lost_one() {
@@ -258,8 +258,8 @@ fn once(pair: &mut Pair, notifications: u64) {
     assert_eq!((counters.sender.notifications, counters.sender.repeated), (notifications, notifications - 1));
 }
 
-/// The notifications of two holes do not mix: all copies of the first leave before those of the second, and
-/// an acknowledgement of what lies behind waits for all of them.
+/// The notifications of two holes do not mix: all copies of the first leave before those of the second, and an acknowledgement
+/// of later frames waits for all of them.
 // LG-26, LG-46
 #[test]
 fn nothing_overtakes_the_last_copy_of_a_notification() {
@@ -445,8 +445,8 @@ fn a_lost_resume_lasts_as_long_as_the_quanta() {
     assert_eq!(dialogue.pair.counters().expired_pauses, 1);
 }
 
-/// Of two copies of the pause the first is lost, and of two copies of the resume: each takes effect 6.72 later,
-/// and nothing else changes. The notification was sent twice too.
+/// Of two copies of the pause the first is lost, and of two copies of the resume: each takes effect 6.72 later, and no other
+/// time changes. The notification is also sent twice.
 // LG-25, LG-46
 #[test]
 fn a_copy_takes_the_place_of_a_lost_pause_and_of_a_lost_resume() {

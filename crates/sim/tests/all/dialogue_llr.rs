@@ -3,7 +3,8 @@
 //!
 //! At 100G a full frame takes 123.04 ns and a control set 0.64. In the `ideal` profile every flight
 //! takes 100 ns and decisions take nothing, so a frame sent at `t` is delivered at `t` + 223.04, and
-//! what it reveals is known at the sender 100.64 after that. The replay timer here is 5000 ns.
+//! the sender knows of a loss that the frame reveals 100.64 after that. The replay timer here is 5000
+//! ns.
 
 use crate::profiles;
 use lossylink_core::engine::llr::{FrameAction, Init, ReceiverState, SenderConfig, SenderState};
@@ -240,8 +241,7 @@ fn too_many_replays_flush_and_start_over() {
     assert_eq!((counters.sender.flushes, counters.sender.given_up, counters.sender.unnumbered), (1, 1, 1));
 }
 
-/// Frames that wait while nothing is numbered leave when the echo comes; frames that are dropped do
-/// not.
+/// Frames that wait while nothing is numbered leave when the echo comes; dropped frames do not.
 // LLR-17
 #[test]
 fn block_waits_and_discard_drops() {

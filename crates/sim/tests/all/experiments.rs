@@ -214,8 +214,8 @@ fn running_ahead_changes_no_stress_test() {
     assert_eq!(compared, 18);
 }
 
-/// Linux 6.1 in virtual time completes these flows in 60.97 us when nothing is lost, and in 90.37
-/// us when the second segment is.
+/// Linux 6.1 in virtual time completes these flows in 60.97 us when no segment is lost, and in 90.37 us when the
+/// second segment is.
 #[test]
 fn clean_flows_take_as_long_as_on_linux() {
     let mut config = config("tcp-fct", "none");

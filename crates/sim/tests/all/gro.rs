@@ -71,7 +71,8 @@ fn a_merged_window_is_acknowledged_once() {
     assert_eq!(acknowledgements(&reception(10.0, false), 20), 18, "sixteen at once, then every second");
 }
 
-/// A window of 160 segments makes four packets of 44 segments at most; those of 10 to 80 make one or two.
+/// A window of 160 segments makes four packets of 44 segments at most; windows of 10 to 80 segments make
+/// one or two.
 // HOST-6
 #[test]
 fn large_windows_come_in_packets_of_64_kilobytes() {

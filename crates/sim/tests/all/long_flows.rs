@@ -25,9 +25,9 @@ fn share_of_payload(outcome: &Outcome) -> f64 {
     number(outcome, "average_throughput_gbps") / (number(outcome, "link_gbps") * 1460.0 / 1538.0)
 }
 
-/// A window-based flow has the line full once its window is a round trip's worth: all but what its
-/// own queue drops cost. BBR drains its queue in two of every eight round trips at most, and probes
-/// the round trip every ten seconds.
+/// A window-based flow has the line full once its window is a round trip's worth, but for the cost of drops in its
+/// own queue. BBR drains its queue in two of every eight round trips at most, and probes the round trip every ten
+/// seconds.
 #[test]
 fn every_algorithm_fills_a_clean_line_at_every_rate() {
     for algorithm in ALGORITHMS {

@@ -86,8 +86,8 @@ fn a_lost_tail_costs_the_timeout() {
     assert_eq!(times, [last_sent + timeout + floor_ps()]);
 }
 
-/// A message waits for the timer if its last packet is lost, or if a repair is lost whose gap was
-/// reported already: of 24 packets at loss rate p about p + 23 p^2 do. The count of such messages
+/// A message waits for the timer if its last packet is lost, or if a repair is lost whose gap was reported
+/// already: of messages of 24 packets at loss rate p about p + 23 p^2 wait. The count of these messages
 /// must lie within four standard deviations.
 #[test]
 fn timeouts_are_as_frequent_as_tail_losses() {

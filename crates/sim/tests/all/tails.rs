@@ -94,7 +94,7 @@ fn counting_finds_the_same() {
             let (above, below) = (beyond(&parts, ns + 15.0), beyond(&parts, ns - 15.0));
             println!("{name}: {share:e} are later than {ns} ns by counting; by looks {above:?} to {below:?}");
             if ns - 15.0 <= cluster_end as f64 {
-                continue; // Such latencies are no tail.
+                continue; // Only beyond that latency is every late frame counted.
             }
             // Four standard errors.
             let noise = |error: f64| 4.0 * (error.powi(2) + share * together / PACKETS as f64).sqrt();

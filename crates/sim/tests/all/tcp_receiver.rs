@@ -121,7 +121,7 @@ fn the_classic_echo_stands_until_the_reduction() {
     assert!(!echo(Data { window_reduced: true, ..segment(3) }, false));
 }
 
-/// TCP-54: a short segment ends what the application wrote; reading it acknowledges at once.
+/// TCP-54: a short segment ends the data of one write; reading the segment acknowledges at once.
 #[test]
 fn a_short_last_segment_is_acknowledged_at_once() {
     let mut listener = Listener::new(&reno());

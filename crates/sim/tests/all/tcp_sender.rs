@@ -93,8 +93,8 @@ fn the_handshake_measures_the_path() {
     assert_eq!(talk.0.first_data_at(), Some(ms(10)));
 }
 
-/// TCP-15, TCP-18, TCP-19, TCP-22, TCP-31, TCP-42, TCP-43: the third SACKed segment starts recovery;
-/// what is lost leaves first.
+/// TCP-15, TCP-18, TCP-19, TCP-22, TCP-31, TCP-42, TCP-43: the third SACKed segment starts recovery; lost
+/// segments leave first.
 #[test]
 fn three_sacked_segments_start_recovery() {
     let mut talk = Talk::new(&reno(), None);
@@ -310,7 +310,7 @@ fn a_network_that_repeats_packets_changes_nothing() {
     assert_eq!(talk.0.state(), State::Open);
 }
 
-/// TCP-20: the receive window bounds what is outstanding.
+/// TCP-20: the receive window bounds the outstanding segments.
 #[test]
 fn the_receive_window_bounds_the_flight() {
     let narrow = Config { receive_window_bytes: 4 * 1460, ..reno() };
@@ -356,8 +356,8 @@ fn a_small_burst_waits_for_the_next_acknowledgement() {
     assert_eq!(talk.0.congestion_window(), 12);
 }
 
-/// TCP-61: each packet occupies the stack for its payload over the rate, here 1 ms; a stack that was
-/// idle begins at once and has nothing in hand. What is repeated takes its turn.
+/// TCP-61: each packet occupies the stack for its payload over the rate, here 1 ms; a stack that was idle
+/// begins at once and has nothing in hand. Repeated segments take their turn.
 #[test]
 fn a_stack_hands_down_one_packet_after_another() {
     let stack_rate = Some(BitRate::from_bps(1460 * 8 * 1000));

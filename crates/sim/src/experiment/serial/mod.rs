@@ -321,7 +321,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(network)
     }
 
-    /// Runs one flow and lets the network fall silent.
+    /// Runs one flow, and then the network until no event is left or the link moves no data any more.
     fn run_flow(&self, network: &mut SerialNetwork<T>, hosts: &mut Stream) -> Trial {
         if self.is_repeatable {
             network.wait_until(next_stamp(network.now()));

@@ -16,10 +16,10 @@ use lossylink_core::time::{Duration, Instant};
 
 /// The requester of one queue pair.
 ///
-/// It does no I/O and reads no clock. The driver [`post`](Self::post)s operations, calls
+/// The requester does no I/O and reads no clock. The driver [`post`](Self::post)s operations, calls
 /// [`handle_packet`](Self::handle_packet) for every packet that arrives and
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due. After
-/// each of these, and whenever its line is free, it asks for a packet: with
+/// each of these, and whenever its line is free, the driver asks for a packet: with
 /// [`poll_at_line`](Self::poll_at_line), or with [`poll_transmit`](Self::poll_transmit) (RDMA-19).
 /// Completions come out of [`poll_completion`](Self::poll_completion) in the order of posting
 /// (RDMA-15).

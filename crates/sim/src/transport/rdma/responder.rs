@@ -23,9 +23,8 @@ pub(super) enum Reply {
 
 /// The responder of one queue pair.
 ///
-/// It does no I/O and reads no clock. The driver calls [`handle_packet`](Self::handle_packet) for
-/// every packet that arrives, then asks for packets as it asks the requester, and again when
-/// [`poll_timeout`](Self::poll_timeout) is due.
+/// The responder does no I/O and reads no clock. The driver calls [`handle_packet`](Self::handle_packet) for every packet that
+/// arrives, then asks for packets as the driver asks the requester, and again when [`poll_timeout`](Self::poll_timeout) is due.
 #[derive(Clone, Debug)]
 pub struct Responder {
     pub(super) config: Config,

@@ -223,7 +223,7 @@ proptest! {
     }
 }
 
-/// Returns the artifact's path at 10 Gb/s, on which no packet is lost.
+/// Returns the world of `flows` flows over the artifact's path at 10 Gb/s, on which no packet is lost.
 fn clean(flows: usize) -> World {
     World {
         is_fast: true,

@@ -8,7 +8,7 @@ use lossylink_core::time::{Duration, Instant};
 
 impl<P: Payload> Line<P> {
     /// Puts the first frames of a train on the free wire, as long as each frame finds the wire free and all of them have one
-    /// fate. Nobody may look at the wire.
+    /// fate. The line must have no tap.
     #[inline]
     fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
         let serialisation = self.rate.serialisation(frame.octets);

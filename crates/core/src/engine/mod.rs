@@ -4,6 +4,7 @@
 //! * [`linkguardian`]: link-local retransmission, ordered and non-blocking.
 //! * [`monitor`]: which links need protection, decided from their counters.
 //! * [`fec`]: forward error correction by systematic block codes.
+//! * [`llr`]: link-level retry, by which a receiver asks for everything from a lost frame on.
 //! * [`report`]: the counters of both ends of a link, with their names and texts.
 //!
 //! Engines hold no frames, no clock and no queues. A driver tells an engine which frame passed, and

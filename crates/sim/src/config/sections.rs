@@ -146,7 +146,7 @@ pub struct JitterConfig {
 
 impl PathConfig {
     /// Whether the hops around the link may lose or delay frames by chance.
-    pub fn is_uneven(&self) -> bool {
+    pub fn is_impaired(&self) -> bool {
         let loses = self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None;
         loses || self.jitter.forward_ps > 0 || self.jitter.back_ps > 0
     }

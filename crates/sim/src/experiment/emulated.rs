@@ -4,7 +4,7 @@ use super::depths::Depths;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::{ratio, set_buffers, set_retransmissions, set_wire};
-use super::timeline::Course;
+use super::timeline::Schedule;
 use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, Frame, Hop, LineRate, LineRates, ProtectedLink};
@@ -38,7 +38,7 @@ pub struct EmulatedPath {
     /// When the interface of each host will have sent the frames that it was given; `None` where a host has no interface.
     interfaces: Option<[Hop; 2]>,
     /// The events of the link on a time line, once data is under way.
-    course: Option<Course>,
+    schedule: Option<Schedule>,
     /// The samples of the buffers of a stress test, once its frames are under way.
     depths: Option<Depths>,
     patience: Duration,
@@ -56,7 +56,7 @@ impl EmulatedPath {
         let setup = Setup::new(&config)?;
         let streams = Streams::new(config.seed);
         let host = setup.host()?;
-        let path = setup.uneven(setup.path(host.network_one_way_ns)?, &streams)?;
+        let path = setup.impaired(setup.path(host.network_one_way_ns)?, &streams)?;
         let patience =
             PATIENCE + (round_trip(&setup)? + longest_jitter(&setup)) * 2 + longest_wait_back(&setup);
         let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
@@ -73,29 +73,29 @@ impl EmulatedPath {
             config.path.as_ref().and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;
         let interfaces =
             has_interface.then(|| [interface(setup.interface_rate(host)), interface(setup.rate)]);
-        let (course, depths) = (None, None);
+        let (schedule, depths) = (None, None);
         let (handed_over, late_max) = (0, Duration::ZERO);
-        let path = Self { network, interfaces, course, depths, patience, handed_over, late_max, config };
+        let path = Self { network, interfaces, schedule, depths, patience, handed_over, late_max, config };
         // A mistake in a time line is told before anything runs.
-        path.course_from(Instant::ZERO)?;
+        path.schedule_from(Instant::ZERO)?;
         Ok(path)
     }
 
     /// Builds the time line that begins at `begin`, if the experiment has one.
-    fn course_from(&self, begin: Instant) -> Result<Option<Course>, ConfigError> {
+    fn schedule_from(&self, begin: Instant) -> Result<Option<Schedule>, ConfigError> {
         if self.config.timeline.is_none() {
             return Ok(None);
         }
         let setup = Setup::new(&self.config)?;
-        Course::new(&setup, &Streams::new(self.config.seed), begin, &self.network.link).map(Some)
+        Schedule::new(&setup, &Streams::new(self.config.seed), begin, &self.network.link).map(Some)
     }
 
     /// Sends a frame of a host at `now`; returns when the host's interface has sent it.
     pub fn send(&mut self, now: Instant, end: End, frame: Carried) -> Instant {
-        if self.course.is_none() && end == End::Near && frame.bytes >= DATA_FROM_BYTES {
+        if self.schedule.is_none() && end == End::Near && frame.bytes >= DATA_FROM_BYTES {
             // The time line begins no earlier than the events that have already happened on the link.
             let begin = self.network.reach(now);
-            self.course = self.course_from(begin).expect("the configuration has built this path");
+            self.schedule = self.schedule_from(begin).expect("the configuration has built this path");
         }
         if self.depths.is_none() && is_stress(&self.config) {
             self.depths = Some(Depths::from(self.network.reach(now)));
@@ -110,19 +110,19 @@ impl EmulatedPath {
 
     /// Returns when to ask for arrivals again.
     pub fn poll_timeout(&self) -> Instant {
-        let next = self.course.as_ref().map_or(Instant::NEVER, Course::poll_timeout);
+        let next = self.schedule.as_ref().map_or(Instant::NEVER, Schedule::poll_timeout);
         self.network.poll_outside().min(self.network.asked_for(next))
     }
 
     /// Carries out the events of the time line that are due before the link runs on, as far as it may at `now`.
     fn follow_course(&mut self, now: Instant) {
-        let Some(course) = &mut self.course else { return };
+        let Some(schedule) = &mut self.schedule else { return };
         let reach = self.network.reach(now);
-        while course.poll_timeout() <= reach {
-            let moment = course.poll_timeout();
+        while schedule.poll_timeout() <= reach {
+            let moment = schedule.poll_timeout();
             self.network.run_link(now, moment);
             // The hosts outside count their own retransmissions.
-            course.act(moment, &mut self.network.link, 0);
+            schedule.act(moment, &mut self.network.link, 0);
         }
     }
 
@@ -180,8 +180,8 @@ impl EmulatedPath {
         }
         row.set("frames_unrecovered", traffic.data_lost.saturating_sub(report.recovered))
             .set_figures(&report.figures);
-        if let Some(course) = &self.course {
-            course.set(&mut row, &report, &self.network.link);
+        if let Some(schedule) = &self.schedule {
+            schedule.set(&mut row, &report, &self.network.link);
         }
         row.finish()
     }
@@ -189,7 +189,7 @@ impl EmulatedPath {
     /// Returns the bins of a time line, column by column, without the retransmissions of the hosts; empty without a time
     /// line.
     pub fn timeline(&self) -> Columns {
-        let columns = self.course.iter().flat_map(Course::columns);
+        let columns = self.schedule.iter().flat_map(Schedule::columns);
         columns.filter(|(name, _)| name != "retransmissions").collect()
     }
 }

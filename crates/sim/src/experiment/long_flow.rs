@@ -128,7 +128,7 @@ pub(super) fn open_flows(
         }
     });
     let conversations: Vec<_> = conversations.collect();
-    let path = setup.uneven(setup.path(host.network_one_way_ns)?, streams)?;
+    let path = setup.impaired(setup.path(host.network_one_way_ns)?, streams)?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
     let network = Network::new(protocol, link, path, conversations).tapped(tap);
     let mut network = network.skipping(setup.config.skip);

@@ -110,7 +110,7 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
     let ends = (0..count)
         .map(|_| Conversation { near: Requester::new(&rdma.config), far: Responder::new(&rdma.config) })
         .collect();
-    let path = setup.uneven(setup.path(setup.host()?.rdma_one_way_ns)?, &streams)?;
+    let path = setup.impaired(setup.path(setup.host()?.rdma_one_way_ns)?, &streams)?;
     let mut link = inspected(setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
     let network = Network::new(rdma, link, path, ends).tapped(capture.tap());

@@ -57,7 +57,7 @@ impl<'a> Setup<'a> {
             self.link::<()>(streams)?;
         }
         let (Some(host), Some(_)) = (&self.config.host, &self.config.transport) else { return Ok(()) };
-        self.uneven(self.path(host.network_one_way_ns)?, streams)?;
+        self.impaired(self.path(host.network_one_way_ns)?, streams)?;
         self.rdma()?;
         self.tcp().map(drop)
     }
@@ -157,13 +157,13 @@ impl<'a> Setup<'a> {
 
     /// Whether every frame takes as long as any other over the hops around the link, as long as no frame is in
     /// its way.
-    pub(super) fn is_even(&self) -> bool {
-        !self.config.path.as_ref().is_some_and(PathConfig::is_uneven)
+    pub(super) fn has_clean_hops(&self) -> bool {
+        !self.config.path.as_ref().is_some_and(PathConfig::is_impaired)
     }
 
     /// Returns `path` with the losses and the jitter of its hops.
-    pub(super) fn uneven(&self, path: Path, streams: &Streams) -> Result<Path, ConfigError> {
-        let Some(config) = self.config.path.as_ref().filter(|config| config.is_uneven()) else {
+    pub(super) fn impaired(&self, path: Path, streams: &Streams) -> Result<Path, ConfigError> {
+        let Some(config) = self.config.path.as_ref().filter(|config| config.is_impaired()) else {
             return Ok(path);
         };
         let process =

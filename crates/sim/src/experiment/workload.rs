@@ -212,7 +212,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         if block.index == 0 {
             link = inspected(&shared.setup, link);
         }
-        let path = shared.setup.uneven(shared.path.clone(), &block.streams)?;
+        let path = shared.setup.impaired(shared.path.clone(), &block.streams)?;
         let mut network = Network::new(shared.protocol.clone(), link, path, Vec::new())
             .skipping(shared.setup.config.skip)
             .stopping(stop);

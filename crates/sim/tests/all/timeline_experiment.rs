@@ -237,7 +237,7 @@ fn frames_at_risk_are_those_that_entered_while_the_link_corrupted() {
     assert!(0.0 < at_risk && at_risk < number(&outcome, "frames_offered"));
 }
 
-/// Hosts and link that run ahead of each other give the row and the course that they give step by step.
+/// Hosts and link that run ahead of each other give the row and the time line that they give step by step.
 #[test]
 fn running_ahead_changes_no_course() {
     for protection in ["none", "lg"] {

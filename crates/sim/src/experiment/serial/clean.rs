@@ -1,11 +1,11 @@
-//! Flows that meet no loss: one computation serves all flows that take one course. Equals [`Serial::run_flow`].
+//! Flows that meet no loss: one computation serves all flows that follow one chain of turns. Equals [`Serial::run_flow`].
 
 use super::trial::Trial;
 use super::{Serial, SerialNetwork, SerialProtocol, draw_once, draws};
 use crate::Stop;
 use crate::fast::{Path as Fast, takes};
 use crate::net::{AnyLink, ProtectedLink};
-use crate::world::network::{Course, Taken};
+use crate::world::network::{Taken, TurnChain};
 use crate::world::{Network, Reception};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -20,7 +20,7 @@ const FLOWS_BEFORE_MAX: u32 = 1 << 12;
 /// The flows of an experiment that meet no loss and are computed instead of run.
 #[derive(Debug)]
 pub(super) struct CleanFlows {
-    course: Option<CleanCourse>,
+    chain: Option<CleanChain>,
     /// The result of a flow of each phase ([`SerialProtocol::phase`]), once computed; `None` inside if flows of that phase have
     /// no repeatable result.
     by_phase: Vec<OnceLock<Option<CleanFlow>>>,
@@ -40,7 +40,7 @@ struct CleanFlow {
 impl CleanFlows {
     /// Returns no flows to skip, so that every flow is run.
     pub(super) const fn none() -> Self {
-        Self { course: None, by_phase: Vec::new(), crossing: OnceLock::new() }
+        Self { chain: None, by_phase: Vec::new(), crossing: OnceLock::new() }
     }
 
     /// Lets the next flow happen without its packets, if the flow is certain to meet no loss and its result is known. Returns its
@@ -54,9 +54,8 @@ impl CleanFlows {
         streams: &Streams,
         stop: &Stop,
     ) -> Option<(Trial, u64)> {
-        let by_course =
-            self.course.as_ref().and_then(|course| course.take(network, &serial.reception, streams));
-        by_course.or_else(|| {
+        let by_chain = self.chain.as_ref().and_then(|chain| chain.take(network, &serial.reception, streams));
+        by_chain.or_else(|| {
             let flow = self.flow(serial, network, stop)?;
             if !network.link.skip_clean(flow.frames, flow.octets) {
                 return None;
@@ -95,12 +94,12 @@ impl CleanFlows {
     }
 }
 
-/// The course of a flow between hosts that draw their latencies. The next flow that meets no loss takes this course, with draws
+/// The chain of turns of a flow between hosts that draw their latencies. The next flow that meets no loss follows this chain, with draws
 /// of its own.
 #[derive(Clone, Debug)]
-struct CleanCourse {
-    course: Course,
-    /// The completion time from which on a flow is not certain to take this course.
+struct CleanChain {
+    chain: TurnChain,
+    /// The completion time from which on a flow is not certain to follow this chain.
     limit: Duration,
     /// The number of frames that the flow puts on an unprotected link, forward, and the octets of the largest.
     frames: u64,
@@ -109,9 +108,9 @@ struct CleanCourse {
     crosses_alike: bool,
 }
 
-impl CleanCourse {
-    /// Lets a flow take this course at once, and lets the time of the flow pass. Returns its result and the number of frames that
-    /// the flow put on the link forward. Returns `None` and changes nothing if the flow is not certain to take this course.
+impl CleanChain {
+    /// Lets a flow follow this chain at once, and lets the time of the flow pass. Returns its result and the number of frames that
+    /// the flow put on the link forward. Returns `None` and changes nothing if the flow is not certain to follow this chain.
     #[inline]
     fn take<T: SerialProtocol>(
         &self,
@@ -136,7 +135,7 @@ impl CleanCourse {
         reception: &Reception,
         streams: &Streams,
     ) -> Option<Taken> {
-        let taken = self.course.taken(reception, draws(streams))?;
+        let taken = self.chain.taken(reception, draws(streams))?;
         let is_certain = taken.whole < self.limit && network.link.skip_clean(self.frames, self.octets);
         is_certain.then_some(taken)
     }
@@ -149,7 +148,7 @@ impl CleanCourse {
         streams: &Streams,
     ) -> Option<Taken> {
         let (start, mut idle) = (network.now(), network.link.idle()?);
-        let taken = self.course.taken_over(&mut idle, start, reception, draws(streams))?;
+        let taken = self.chain.taken_over(&mut idle, start, reception, draws(streams))?;
         let is_certain =
             taken.whole < self.limit && network.link.carry_in_closed_form(idle, start + taken.whole);
         is_certain.then_some(taken)
@@ -171,7 +170,7 @@ impl<T: SerialProtocol> Serial<'_, T> {
         }
         let phases = if self.is_repeatable { self.protocol.phases(self.flow.size_bytes) } else { 0 };
         let by_phase = std::iter::repeat_with(OnceLock::new).take(phases).collect();
-        CleanFlows { course: self.rehearsed(crosses_alike), by_phase, crossing: OnceLock::new() }
+        CleanFlows { chain: self.rehearsed(crosses_alike), by_phase, crossing: OnceLock::new() }
     }
 
     /// Returns the result of a flow of this phase that meets no loss, if each such flow repeats that result.
@@ -196,8 +195,8 @@ impl<T: SerialProtocol> Serial<'_, T> {
         repeats.then_some(CleanFlow { trial, frames: traffic.frames, octets: traffic.largest_octets })
     }
 
-    /// Returns the course of a flow that meets no loss, if the flow has a course.
-    fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
+    /// Returns the chain of turns of a flow that meets no loss, if the flow has one.
+    fn rehearsed(&self, crosses_alike: bool) -> Option<CleanChain> {
         if self.once.is_some() {
             return None;
         }
@@ -205,25 +204,25 @@ impl<T: SerialProtocol> Serial<'_, T> {
         let limit = self.protocol.timing_invariant_for(bytes)?.min(self.reception.sustained_after());
         // The wake-up must be long enough for all packets that are sent in a turn, and no longer than needed, because timers run.
         let least = self.reception.least_wake_up();
-        let (course, network) =
+        let (chain, network) =
             (0..WAKE_UPS_TRIED).find_map(|doublings| self.rehearsed_in(least * (1 << doublings)))?;
         let traffic = network.link.traffic();
         let (frames, octets) = (traffic.frames, traffic.largest_octets);
-        Some(CleanCourse { course, limit, frames, octets, crosses_alike })
+        Some(CleanChain { chain, limit, frames, octets, crosses_alike })
     }
 
-    /// Returns the course of a flow between hosts that always wake up in `wake_up`, if there is one, and the network in which the
-    /// course was found.
-    fn rehearsed_in(&self, wake_up: Duration) -> Option<(Course, SerialNetwork<T>)> {
+    /// Returns the chain of turns of a flow between hosts that always wake up in `wake_up`, if there is one, and the network in which the
+    /// chain was found.
+    fn rehearsed_in(&self, wake_up: Duration) -> Option<(TurnChain, SerialNetwork<T>)> {
         let (bytes, plan) = (self.flow.size_bytes, &self.setup.plan);
         let link = AnyLink::bare(plan, &Streams::new(self.setup.config.seed));
         let conversation = self.protocol.conversation(bytes);
         let mut network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
         let no_phases = (Duration::ZERO, Duration::ZERO);
         let open = |now, ends: &mut _| T::start(now, ends, bytes, no_phases);
-        let course = network.rehearse((&self.reception, wake_up), plan.rates, open, T::completion)?;
+        let chain = network.rehearse((&self.reception, wake_up), plan.rates, open, T::completion)?;
         let counted = T::counters(network.conversation(0));
         let is_clean = counted.retransmissions == 0 && counted.slowest().is_none();
-        is_clean.then_some((course, network))
+        is_clean.then_some((chain, network))
     }
 }

@@ -149,8 +149,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let (once, reception) = (T::once(host), T::reception(host));
         let per_frame = !config.loss.forward.depends_on_length();
         let clean_reverse = config.loss.reverse == LossSpec::None;
-        let is_even = setup.is_even();
-        let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse && is_even;
+        let has_clean_hops = setup.has_clean_hops();
+        let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse && has_clean_hops;
         let is_repeatable = crosses_alike && reception.is_free();
         let path = setup.path(one_way_ns)?;
         let round_trip = setup.rtt().unwrap_or(Duration::from_ns_f64(one_way_ns) * 2);
@@ -159,7 +159,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let clean = CleanFlows::none();
         let mut serial =
             Self { host, flow, once, reception, path, patience, protocol, is_repeatable, clean, setup };
-        if is_even {
+        if has_clean_hops {
             serial.clean = serial.clean_flows(crosses_alike);
         }
         Ok(serial)
@@ -314,7 +314,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             link = inspected(&self.setup, link);
         }
         link.set_tap(tap.clone());
-        let path = self.setup.uneven(self.path.clone(), &block.streams)?;
+        let path = self.setup.impaired(self.path.clone(), &block.streams)?;
         let network = Network::new(self.protocol.clone(), link, path, vec![conversation]);
         let mut network = network.tapped(tap).skipping(self.setup.config.skip);
         network.set_reception(&self.reception);
@@ -370,7 +370,7 @@ fn draws(streams: &Streams) -> (Stream, Stream) {
     (streams.named(NEAR), streams.named(FAR))
 }
 
-/// Draws the places of the timer wheels of the two hosts relative to the start of the flow, so that the course of the flow does
+/// Draws the places of the timer wheels of the two hosts relative to the start of the flow, so that the time of the flow does
 /// not depend on when the flow starts. A place is the first tick after the start, and the jiffies counted by then as whole ticks.
 pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
     let tick = host.tick().as_ps();

@@ -2,7 +2,7 @@
 //! is switched on while traffic runs, at a set time or as a monitor of the link's counters asks.
 
 mod bins;
-mod course;
+mod schedule;
 mod switching;
 
 use super::capturing::Capture;
@@ -18,13 +18,13 @@ use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 
-pub(super) use course::Course;
+pub(super) use schedule::Schedule;
 
 /// A time line in progress.
 struct Timeline<'a> {
     setup: &'a Setup<'a>,
     network: TcpNetwork,
-    course: Course,
+    schedule: Schedule,
 }
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
@@ -44,23 +44,23 @@ impl<'a> Timeline<'a> {
     fn new(setup: &'a Setup<'a>, capture: &Capture<TcpConnections>) -> Result<Self, ConfigError> {
         let streams = Streams::new(setup.config.seed);
         let mut link = inspected(setup, setup.waiting_link(&streams)?);
-        let course = Course::new(setup, &streams, Instant::ZERO, &link)?;
+        let schedule = Schedule::new(setup, &streams, Instant::ZERO, &link)?;
         link.set_tap(capture.tap());
         let network = open_flows(setup, link, &streams, capture.tap())?;
-        Ok(Self { setup, network, course })
+        Ok(Self { setup, network, schedule })
     }
 
     fn run_until(&mut self, end: Instant, control: &Control) {
         while self.network.now() < end && !control.is_cancelled() {
             let from = self.network.now();
-            let moment = self.course.poll_timeout();
+            let moment = self.schedule.poll_timeout();
             self.network.run_until(moment);
             if self.network.is_stopped() {
                 return;
             }
             control.add_done((moment - from).as_ps());
             let retransmissions = self.sum(|flow| flow.retransmissions);
-            self.course.act(moment, &mut self.network.link, retransmissions);
+            self.schedule.act(moment, &mut self.network.link, retransmissions);
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Timeline<'a> {
 
     fn outcome(&mut self, interrupted: bool) -> Result<Outcome, ConfigError> {
         let report = self.network.link.report(self.network.now());
-        let columns = vec![("timeline".to_owned(), self.course.columns())];
+        let columns = vec![("timeline".to_owned(), self.schedule.columns())];
         let row = self.row(&report).finish();
         let now = self.network.now();
         let states = states(self.setup, &mut self.network.link, now, interrupted)?;
@@ -88,7 +88,7 @@ impl<'a> Timeline<'a> {
             .set("average_throughput_gbps", bytes as f64 * 8.0 / seconds / 1e9)
             .set("retransmissions", self.sum(|flow| flow.retransmissions))
             .set("timeouts", self.sum(|flow| flow.timeouts));
-        self.course.set(&mut row, report, &self.network.link);
+        self.schedule.set(&mut row, report, &self.network.link);
         row.set("mss_bytes", tcp.payload_bytes()).set("simulated_seconds", seconds);
         row
     }

@@ -36,9 +36,9 @@ impl Requester {
         self.statistics.selective_naks += 1;
         let is_read = self.operation_at(received).is_some_and(|(_, operation)| operation.is_read());
         let Some(selective) = &mut self.selective else { return };
-        // A READ is settled by its responses, not by its request.
+        // A READ ends with its responses, not with its request.
         if !is_read {
-            selective.settled.set(received);
+            selective.held.set(received);
         }
         selective.note_evidence(received);
         self.confirm(now, expected);
@@ -54,7 +54,7 @@ impl Requester {
         self.confirm(now, position);
         match &mut self.selective {
             Some(selective) => {
-                self.statistics.responses_dropped += u64::from(!selective.settled.set(position));
+                self.statistics.responses_dropped += u64::from(!selective.held.set(position));
                 self.settle(now);
             }
             None if position == self.acknowledged => {

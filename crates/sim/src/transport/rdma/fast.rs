@@ -74,8 +74,8 @@ impl Responder {
     pub fn take_train(&mut self, train: Train, packet: &Packet) -> u32 {
         let Packet::Request(request) = packet else { return 0 };
         let is_next = train.step == 1 && request.psn.near(self.expected) == self.expected;
-        let is_calm = self.reassembly.is_none() && self.reply.is_none() && self.responses.is_empty();
-        if !(request.is_plain() && is_next && is_calm) {
+        let is_idle = self.reassembly.is_none() && self.reply.is_none() && self.responses.is_empty();
+        if !(request.is_plain() && is_next && is_idle) {
             return 0;
         }
         self.take_plain(train.count, request.payload);

@@ -211,7 +211,7 @@ impl Requester {
         let known = known.clamp(self.acknowledged, operation.end);
         match &self.selective {
             None => known,
-            Some(selective) => selective.settled.next_clear(known, operation.end),
+            Some(selective) => selective.held.next_clear(known, operation.end),
         }
     }
 

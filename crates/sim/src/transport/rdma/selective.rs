@@ -12,7 +12,7 @@ use super::bitmap::Bitmap;
 #[derive(Clone, Debug)]
 pub(super) struct Selective {
     /// Requests that the responder holds and responses that arrived.
-    pub(super) settled: Bitmap,
+    pub(super) held: Bitmap,
     /// Position below which every hole was sent again.
     repair_next: u64,
     /// Position from which on packets may still be under way.
@@ -21,7 +21,7 @@ pub(super) struct Selective {
 
 impl Selective {
     pub(super) fn new(window: u32, start: u64) -> Self {
-        Self { settled: Bitmap::new(window, start), repair_next: start, repair_end: start }
+        Self { held: Bitmap::new(window, start), repair_next: start, repair_end: start }
     }
 
     /// Notes that a packet at `end` or beyond arrived: packets that are missing before `end` count
@@ -39,7 +39,7 @@ impl Selective {
     /// Moves the window up to `acknowledged`.
     #[inline]
     pub(super) fn advance(&mut self, acknowledged: u64) {
-        self.settled.advance(acknowledged);
+        self.held.advance(acknowledged);
         self.repair_next = self.repair_next.max(acknowledged);
     }
 
@@ -49,13 +49,13 @@ impl Selective {
         if self.repair_next >= self.repair_end {
             return None;
         }
-        let hole = self.settled.next_clear(self.repair_next, self.repair_end);
+        let hole = self.held.next_clear(self.repair_next, self.repair_end);
         (hole < self.repair_end).then_some(hole)
     }
 
     /// Returns where the hole at `from` ends, at `end` at the latest.
     pub(super) fn hole_end(&self, from: u64, end: u64) -> u64 {
-        self.settled.next_set(from, end.min(self.repair_end))
+        self.held.next_set(from, end.min(self.repair_end))
     }
 
     /// Notes that every hole before `position` was sent again or needs no repair.
@@ -65,7 +65,7 @@ impl Selective {
 
     /// Forgets all positions and starts at `start`.
     pub(super) fn clear(&mut self, start: u64) {
-        self.settled.clear(start);
+        self.held.clear(start);
         self.restart(start, start);
     }
 }
@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn a_hole_is_repaired_once_until_a_timeout() {
         let mut selective = Selective::new(64, 100);
-        selective.settled.set(103);
+        selective.held.set(103);
         selective.note_evidence(103);
         assert_eq!(holes(&mut selective), [100, 101, 102]);
-        selective.settled.set(105);
+        selective.held.set(105);
         selective.note_evidence(105);
         assert_eq!(holes(&mut selective), [104]);
         selective.restart(100, 107);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_hole_ends_at_what_arrived() {
         let mut selective = Selective::new(64, 100);
-        selective.settled.set(105);
+        selective.held.set(105);
         selective.note_evidence(110);
         assert_eq!(selective.hole_end(101, 120), 105);
         assert_eq!(selective.hole_end(101, 103), 103);

@@ -139,7 +139,7 @@ impl Rack {
 
     /// Whether no reported duplicate is about to widen the window.
     #[cfg(feature = "fast")]
-    pub(super) const fn is_settled(&self) -> bool {
+    pub(super) const fn has_no_duplicate(&self) -> bool {
         !self.duplicate_seen
     }
 

@@ -25,7 +25,7 @@ use crate::measure::Delays;
 use crate::net::tap::LegName;
 use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
 #[cfg(feature = "fast")]
-pub use fast::{Course, Taken};
+pub use fast::{Taken, TurnChain};
 pub use outside::End;
 
 use arrivals::Arrivals;

@@ -418,7 +418,7 @@ pub(super) mod tests {
             layout.shorten(&changed, is_near, &sent, &mut short);
             prop_assert!(layout.lengthen(&changed, is_near, &short, &mut came));
             prop_assert_eq!(came == sent, layout.follows(&sent));
-            // A frame of another flow differs in an octet that is the same in a flow.
+            // A drawn model of this flow shortens the frame, too. A model of another flow differs in an octet that a flow keeps.
             if Layout::of(&model, is_bare) == Some(layout) && layout.is_same_flow(&sent, &model) {
                 came.clear();
                 short.clear();

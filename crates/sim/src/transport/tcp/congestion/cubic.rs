@@ -89,7 +89,7 @@ impl Cubic {
     /// Sets how many acknowledged segments one segment of growth takes. (CUBIC-2)
     fn update(&mut self, window: u32, acknowledged: u32, view: &View) {
         self.acknowledged += acknowledged;
-        if self.is_settled(window, view.jiffies, view.hertz) {
+        if self.is_growth_recent(window, view.jiffies, view.hertz) {
             return;
         }
         // The curve moves once a jiffy at most.
@@ -101,7 +101,7 @@ impl Cubic {
     }
 
     /// Whether the growth was set for this window in the last 1/32 s.
-    const fn is_settled(&self, window: u32, jiffies: u64, hertz: u64) -> bool {
+    const fn is_growth_recent(&self, window: u32, jiffies: u64, hertz: u64) -> bool {
         self.last_window == window && jiffies - self.last_update <= hertz / 32
     }
 
@@ -234,7 +234,7 @@ impl Algorithm for Cubic {
 
     #[cfg(feature = "fast")]
     fn segments_per_growth(&self, window: &Window, jiffies: u64, hertz: u64) -> u32 {
-        if self.is_settled(window.size, jiffies, hertz) { self.per_segment } else { 0 }
+        if self.is_growth_recent(window.size, jiffies, hertz) { self.per_segment } else { 0 }
     }
 
     #[cfg(feature = "fast")]

@@ -2,18 +2,18 @@
 //!
 //! Hosts and link take turns ([`turns`]), and so may the directions of the link ([`directions`]). Packets go in trains
 //! ([`trains`], [`sending`]), and ahead of a link that decides at once ([`ahead`], [`way`]). A flow that loses nothing is a sum
-//! ([`course`]). Each equals the plain network, event by event.
+//! ([`turn_chain`]). Each equals the plain network, event by event.
 
 mod ahead;
-mod course;
 mod directions;
 mod places;
 mod sending;
 mod trains;
+mod turn_chain;
 mod turns;
 mod way;
 
-pub use course::{Course, Taken};
+pub use turn_chain::{Taken, TurnChain};
 
 use super::{Addressed, Network};
 use crate::net::ProtectedLink;

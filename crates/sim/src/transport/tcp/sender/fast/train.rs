@@ -64,7 +64,7 @@ impl Sender {
             && self.probe.is_idle()
             && self.handshake.is_established()
             && self.rtt.is_sampled()
-            && self.rack.is_settled();
+            && self.rack.has_no_duplicate();
         let has_no_options = !(self.config.timestamps || self.config.uses_ecn() || self.bursts.are_on());
         let is_unpaced = self.config.stack_rate.is_none() && !self.congestion.models_path();
         is_next && is_open && has_no_options && is_unpaced && ack.sack.is_empty()

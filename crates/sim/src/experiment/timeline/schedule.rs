@@ -1,4 +1,4 @@
-//! The course of a link on a time line: it corrupts and heals, and is protected, at set moments or as monitors of
+//! The schedule of a link on a time line: it corrupts and heals, and is protected, at set moments or as monitors of
 //! its counters ask.
 
 use super::super::row::Row;
@@ -13,7 +13,7 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 
 /// The events of a link from an instant on, and the account of them.
-pub(in crate::experiment) struct Course {
+pub(in crate::experiment) struct Schedule {
     begin: Instant,
     end: Instant,
     bin: Duration,
@@ -38,8 +38,8 @@ pub(in crate::experiment) struct Course {
     poll: Instant,
 }
 
-impl Course {
-    /// Builds the course of `link` that the configuration asks for, from `begin` on.
+impl Schedule {
+    /// Builds the schedule of `link` that the configuration asks for, from `begin` on.
     ///
     /// # Errors
     /// If the moments are in the wrong order, or the settings of a monitor are not possible.
@@ -78,7 +78,7 @@ impl Course {
         })
     }
 
-    /// Returns when the next event of the course is due; never, once the course is over.
+    /// Returns when the next event of the schedule is due; never, once the schedule is over.
     pub(in crate::experiment) fn poll_timeout(&self) -> Instant {
         if self.bins.start() >= self.end {
             return Instant::NEVER;
@@ -161,7 +161,7 @@ impl Course {
         self.bins.columns()
     }
 
-    /// Sets the figures of the course; `report` is that of the link.
+    /// Sets the figures of the schedule; `report` is that of the link.
     pub(in crate::experiment) fn set<P: Payload>(
         &self,
         row: &mut Row,

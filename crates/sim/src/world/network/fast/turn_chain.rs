@@ -10,8 +10,8 @@
 //!  far             '- wake-up - sends         '- wake-up - sends
 //! ```
 //!
-//! [`Network::rehearse`] finds the course by a flow over an unprotected link, between hosts that always take the same time to
-//! wake up. Another flow takes this course if all packets of a turn reach their host before that host is awake, too. Whether the
+//! [`Network::rehearse`] finds the turns by a flow over an unprotected link, between hosts that always take the same time to
+//! wake up. Another flow follows this chain if all packets of a turn reach their host before that host is awake, too. Whether the
 //! ends do the same after other wake-ups is for the caller to know.
 
 use crate::net::{Direction, IdleLink, LineRates, ProtectedLink};
@@ -59,7 +59,7 @@ impl Turn {
 
 /// The turns of a flow without losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Course {
+pub struct TurnChain {
     turns: Vec<Turn>,
     /// Number of turns before the counted part of the flow, that of its opening included.
     uncounted: usize,
@@ -74,15 +74,15 @@ pub struct Taken {
     pub counted: Duration,
 }
 
-impl Course {
+impl TurnChain {
     /// Returns the completion time of the flow over an unprotected link, between hosts that receive as `reception` says and draw
-    /// from `draws`, the near host's stream first; `None` if the flow takes another course.
+    /// from `draws`, the near host's stream first; `None` if the flow follows another chain.
     pub fn taken(&self, reception: &Reception, draws: (Stream, Stream)) -> Option<Taken> {
         self.walk(Instant::ZERO, reception, draws, Duration::ZERO, |turn, _| Some(turn.flight))
     }
 
     /// Returns the completion time of the flow over an idle link, if the flow begins at `start`; `None` if it takes another
-    /// course.
+    /// chain.
     pub fn taken_over(
         &self,
         link: &mut IdleLink,
@@ -138,7 +138,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         rates: LineRates,
         open: impl FnOnce(Instant, &mut Conversation<T>),
         count: impl FnOnce(&mut Conversation<T>) -> Option<Duration>,
-    ) -> Option<Course> {
+    ) -> Option<TurnChain> {
         self.set_reception(&reception.waking_at_once_in(wake_up)?);
         self.at_near.count_packets();
         self.at_far.count_packets();
@@ -181,7 +181,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         let counted = count(&mut self.conversations[0])?;
         let uncounted = instants.iter().position(|&instant| instant + counted == at)?;
-        (host == End::Near).then_some(Course { turns, uncounted })
+        (host == End::Near).then_some(TurnChain { turns, uncounted })
     }
 
     /// Whether no queue drops or marks the frames of a turn, even if all of them come at once.

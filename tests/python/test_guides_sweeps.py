@@ -76,8 +76,8 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"`max`, which is {MOST_TIMES} times the own amount" in text
     assert f"array jobs of up to {ARRAY_TASKS} tasks" in text
     assert f"one core for at most {DEFAULTS['timeout_min']} minutes" in text
-    assert f"and {DEFAULTS['slurm_array_parallelism']} run at a time" in text
-    assert f"among {TASKS_PER_WORKER} times as many tasks" in text
+    assert f"and {DEFAULTS['slurm_array_parallelism']} tasks run at a time" in text
+    assert f"The number of tasks is {TASKS_PER_WORKER} times the number that runs at a time" in text
     assert f"in groups of up to {Workers(submit=lambda _tasks: [], count=1).most_points}" in text
     assert ATTEMPTS == 3
     assert "When workers die three times" in text

@@ -107,11 +107,31 @@ fn messages_that_are_skipped_take_their_numbers() {
         config["link"]["rate_back_bps"] = json!(back_gbps * 1_000_000_000_u64);
         config["transport"]["recovery"] = json!(recovery);
         config["transport"]["dcqcn"] = json!(dcqcn);
+        // 23 packets: the request falls on each of them in turn.
+        config["flow"]["size_bytes"] = json!(23_000);
         config["flow"]["trials"] = json!(2_000);
         let (outcome, skipped) = compared(&config);
         let hit = number(&outcome, "flows_hit");
         assert!(skipped > 0.0 && hit > 50.0 && number(&outcome, "timeouts") > 0.0, "{recovery}: {hit}");
     }
+}
+
+/// Frames that overtake each other bring NAKs after the end of a message. These count for that message in both halves.
+#[test]
+fn a_repair_after_the_end_counts_for_its_flow() {
+    let mut config = config("rdma-fct", "none");
+    config["link"] = json!({"rate_bps": 100_000_000_000_u64, "rate_back_bps": 400_000_000_000_u64, "propagation_ps": 0, "mtu_bytes": 1_500});
+    config["switch"] = profile("switch", "ideal");
+    config["host"] = profile("host", "ideal");
+    config["loss"]["forward"] = json!({"model": "none"});
+    config["flow"]["trials"] = json!(2_000);
+    config["path"] = json!({"jitter": {"forward_ps": 100_000, "back_ps": 100_000, "reorders": true}});
+    config["flow"]["size_bytes"] = json!(2_914);
+    config["transport"]["recovery"] = json!("selective-repeat");
+    config["transport"]["mtu_bytes"] = json!(256);
+    let (outcome, skipped) = compared(&config);
+    assert_eq!(skipped, 0.0);
+    assert!(number(&outcome, "repaired_nak") > 1_000.0, "frames overtake each other");
 }
 
 /// Flows are skipped only without losses on the way back: a loss there may hit an acknowledgement.

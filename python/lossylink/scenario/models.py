@@ -66,7 +66,7 @@ class SwitchSection(Section, frozen=True, kw_only=True):
         Size | None, says("queue beyond which every packet is marked for DCQCN (Kmax)")
     ] = None
     marking_probability: Annotated[
-        Ratio | None, says("share of packets marked for DCQCN just below that (Pmax)")
+        Ratio | None, says("share of packets marked for DCQCN at a queue just below Kmax (Pmax)")
     ] = None
     resume: Annotated[Size | None, says("reorder buffer at which a paused sender is resumed")] = None
     pause: Annotated[Size | None, says("reorder buffer at which the sender is paused")] = None
@@ -152,11 +152,9 @@ class Transport(Section, frozen=True, kw_only=True):
         OnOff | None, says("hand bursts to the interface, which cuts them; in mathis they cross whole")
     ] = None
     protocol: Annotated[
-        Protocol, one_of(Protocol), says("what carries the flows of a workload, or long flows")
+        Protocol, one_of(Protocol), says("transport of a workload's flows, or of long flows")
     ] = "tcp"
-    recovery: Annotated[Recovery, one_of(Recovery), says("what an RDMA interface does at a gap")] = (
-        "go-back-n"
-    )
+    recovery: Annotated[Recovery, one_of(Recovery), says("an RDMA interface's answer to a gap")] = "go-back-n"
     mtu: Annotated[int, read_rdma_mtu, says("RDMA packet payload in bytes")] = 1024
     dcqcn: Annotated[OnOff | None, says("RDMA senders slow down when packets are marked")] = None
 
@@ -170,7 +168,9 @@ class PathSection(Section, frozen=True, kw_only=True):
     jitter: Annotated[
         Time, says("extra delay of each packet behind the link, toward the receiver: uniform from 0 to this")
     ] = 0
-    jitter_back: Annotated[Time, says("the same on the way back, toward the sender")] = 0
+    jitter_back: Annotated[
+        Time, says("extra delay of each packet on the way back, toward the sender: uniform from 0 to this")
+    ] = 0
     reorder: Annotated[OnOff, says("whether packets overtake each other by their jitter")] = False
 
 
@@ -208,7 +208,7 @@ class MonitorSection(Section, frozen=True, kw_only=True):
 
     window: Annotated[Count, says("frames that the decision to do less looks back on")] = 10**9
     on_loss: Annotated[Ratio, says("loss ratio from which on the link is protected")] = 1e-8
-    off_loss: Annotated[Ratio, says("loss ratio below which it needs no protection any more")] = 5e-9
+    off_loss: Annotated[Ratio, says("loss ratio below which the link needs no protection any more")] = 5e-9
     confidence: Annotated[float, read_confidence, says("how sure a decision must be")] = 0.99
     hold: Annotated[Time, says("least time before a decision that does less")] = 10 * 10**12
 
@@ -249,7 +249,7 @@ class FabricSection(Section, frozen=True, kw_only=True):
     first_attempt: Annotated[Ratio, says("share of repairs whose first attempt succeeds")]
     trace: Annotated[str, says("failures: drawn from the seed, or a JSON or CSV file")] = "drawn"
     points: Annotated[
-        str, says("what a protection makes of a link: simulated, linkguardian-100g or a TOML file")
+        str, says("loss and speed of a protected link: simulated, linkguardian-100g or a TOML file")
     ] = "simulated"
 
 
@@ -265,7 +265,7 @@ class RunSection(Section, frozen=True, kw_only=True):
         read_backend,
         says("sim, the live lab, or kernel: real hosts over the simulated path, in virtual time"),
     ] = "sim"
-    skip: Annotated[OnOff, says("skip what cannot change the result")] = True
+    skip: Annotated[OnOff, says("skip work that cannot change the result; off: event by event")] = True
     rare: Annotated[OnOff, says("find losses that are too rare to count, by importance sampling")] = False
     looks: Annotated[Count, says("with `run.rare`: copies of the link in which a loss is steered")] = 20_000
     tail: Annotated[OnOff, says("with `run.rare`: also the tail of the latency, for most of the time")] = True

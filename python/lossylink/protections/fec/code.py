@@ -72,14 +72,14 @@ FLUSH: Final = Option(
     read=_read_flush,
     default=None,
     usage="`flush=TIME`, `auto`",
-    description="FEC: close a partial block so long after its first packet, or auto",
+    description="FEC: time from the first packet of a partial block to its end, or auto",
 )
 METER: Final = Option(
     name="meter",
     read=choice("meter", "off", "police", "mark"),
     default="off",
     usage="`meter=off`, `police`, `mark`",
-    description="FEC: what a meter before the encoder does: off, police or mark",
+    description="FEC: action of the meter before the encoder: off, police or mark",
 )
 CHANGE: Final = Option(
     name="change",

@@ -67,7 +67,7 @@ OPTIONS: Final = (
         read=read_replays,
         default=SAMPLE_REPLAYS,
         usage="`replays=N`, `unlimited`",
-        description="LLR: replays without progress before what is outstanding is given up, or unlimited",
+        description="LLR: fruitless replays before the link gives up the outstanding frames, or unlimited",
     ),
     Option(
         name="timer",
@@ -81,14 +81,14 @@ OPTIONS: Final = (
         read=count("frames", none="auto"),
         default=None,
         usage="`frames=N`, `auto`",
-        description="LLR: frames that may be outstanding, or auto: what fills the loop of the link",
+        description="LLR: frames that may be outstanding, or auto: enough to fill the loop of the link",
     ),
     Option(
         name="bytes",
         read=read_bytes,
         default=None,
         usage="`bytes=SIZE`, `auto`",
-        description="LLR: bytes that may be outstanding, or auto: what fills the loop of the link",
+        description="LLR: bytes that may be outstanding, or auto: enough to fill the loop of the link",
     ),
     Option(
         name="spacing",
@@ -109,14 +109,14 @@ OPTIONS: Final = (
         read=choice("on_flush", *_ACTIONS),
         default="best-effort",
         usage="`on_flush=best-effort`, `block`, `discard`",
-        description="LLR: the same after giving up for good",
+        description="LLR: after giving up for good, new frames go without protection, wait or are dropped",
     ),
     Option(
         name="reinit",
         read=parse_switch,
         default=True,
         usage="`reinit=on`, `off`",
-        description="LLR: start over after giving up what is outstanding",
+        description="LLR: start over after giving up the outstanding frames",
     ),
     Option(
         name="errors",

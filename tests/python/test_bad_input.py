@@ -24,6 +24,14 @@ Command = Callable[..., Ended]
             ("run", "stress", "-p", "lg,none"),
             "'lg,none' names 2 protections; write one at a time: -p lg -p none",
         ),
+        (
+            ("run", "stress", "-p", "lg,tail=off"),
+            "'lg,tail=off' has an option outside a protection; options follow a colon",
+        ),
+        (
+            ("sweep", "stress", "-g", "protection=none,lg:copies=3,tail=off"),
+            "'tail=off' has an option outside a protection",
+        ),
         (("run", "stress", "--loss", "1e-3"), "No such option: --loss; write --set loss=VALUE"),
         (("run", "stress", "--nothing"), "see `lossylink run --help`"),
         (("run", "nowhere.toml"), "cannot read nowhere.toml: No such file"),

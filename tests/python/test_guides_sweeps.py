@@ -8,17 +8,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
 
+from lossylink.protections import parse_protection
 from lossylink.sweeping import executors
 from lossylink.sweeping.driving import ATTEMPTS
 from lossylink.sweeping.executors._declaration import Workers
 from lossylink.sweeping.executors.slurm import ARRAY_TASKS, DEFAULTS
-from lossylink.sweeping.grid import MAX_POINTS, ranged
+from lossylink.sweeping.grid import MAX_POINTS, parse_grid, ranged
 from lossylink.sweeping.result import DRAWN_POINTS
 from lossylink.sweeping.running import TASKS_PER_WORKER
 from lossylink.sweeping.task import SHARD_SECONDS
@@ -44,6 +46,16 @@ def test_the_block_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert frame.height == 4
     assert frame["until_met"].all()
     assert frame["packets_sent"][0] > frame["packets_sent"][3], "easy points stop early"
+
+
+def test_the_grids_of_the_guide_are_read() -> None:
+    """Each command passes a shell, which takes a backslash outside quotes away."""
+    commands = re.findall(r"^lossylink sweep (.*?) ?\\?$", GUIDE, re.MULTILINE)
+    assert len(commands) >= 3
+    for words in map(shlex.split, commands):
+        grid = parse_grid([word for option, word in pairwise(words) if option in {"-g", "--zip"}])
+        for protection in grid.get("protection", []):
+            assert parse_protection(protection)
 
 
 def test_the_recipe_for_snakemake_works(tmp_path: Path, command: Command) -> None:

@@ -47,6 +47,11 @@ def find(word: str) -> tuple[Family, Spelling]:
     """
     known = {spelling.word: (family, spelling) for family, spelling in spellings()}
     wanted = word.strip().lower()
+    if "=" in wanted:
+        raise UserError(
+            f"'{word.strip()}' has an option outside a protection; options follow a colon, as in"
+            r" 'lg:copies=3,tail=off', whose comma a list of --grid needs as '\,' inside quotes"
+        )
     if "," in wanted:
         each = [part.strip() for part in word.split(",") if part.strip()]
         raise UserError(

@@ -1,4 +1,4 @@
-// What every program's pipeline has beside ingress and egress: headers go out as they are.
+// The parts of every program's pipeline beside ingress and egress: headers go out as they are.
 
 #ifndef COMMON_PIPELINE_P4
 #define COMMON_PIPELINE_P4

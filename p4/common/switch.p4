@@ -1,4 +1,4 @@
-// What the programs take for granted of a switch of the lab: its ports, its queues, and BMv2's own numbers.
+// The programs rely on these facts of a switch of the lab: its ports, its queues, and BMv2's own numbers.
 //
 //   host ---- PORT_HOST [ switch ] PORT_LINK ==== the link that corrupts
 //                          PORT_CONTROL: the control plane injects frames

@@ -15,7 +15,7 @@
 // block of which no parity came has fewer than k unmarked packets if one of its data packets is marked.
 //
 // A block is remembered until the block BLOCKS after it takes its place. A marked packet comes round once in the time
-// in which its loop turns over, so that many blocks must last longer. What comes too late is dropped, and counted.
+// in which its loop turns over, so that many blocks must last longer. A packet that comes too late is dropped, and counted.
 //
 // Left out: what the loop's queue drops is not noticed, and looks as if it went on circulating. The decoder follows
 // no restart of the other end's numbers, as the model does not: the control plane lets both start over.
@@ -84,7 +84,7 @@ control DecoderIngress(inout headers_t headers,
         }
     }
 
-    // FEC-25, FEC-26: the packet is counted, then it may be the last of its block. What comes after that one changes
+    // FEC-25, FEC-26: the packet is counted, then it may be the last of its block. Later packets change
     // nothing any more.
     action count_packet() {
         bit<48> state;

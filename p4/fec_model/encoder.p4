@@ -16,7 +16,7 @@
 
 #include "headers.p4"
 
-// What the next packet gets: block (24 bits), index (8 bits, 0 when no block is open), and the open block's size and
+// Numbers of the next packet: block (24 bits), index (8 bits, 0 when no block is open), and the open block's size and
 // rows (8 bits each).
 register<bit<48>>(1) encoder_next;
 // Clones made, those that the queue then dropped included.

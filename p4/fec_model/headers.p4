@@ -3,7 +3,7 @@
 //   Ethernet 081C | block 3 | 0 index 1 | EtherType 2 | corruption 1 | payload      data
 //   Ethernet 081C | block 3 | 1 row 1 | size 1 | rows 1 | corruption 1 | payload    parity
 //
-// Parity carries the payload of the packet of which it is a clone (FEC-24). What no block holds goes as it came.
+// Parity carries the payload of the packet of which it is a clone (FEC-24). A packet outside a block leaves unchanged.
 
 #ifndef FEC_MODEL_HEADERS_P4
 #define FEC_MODEL_HEADERS_P4
@@ -20,7 +20,7 @@ const bit<8> ROWS_MAX = 32;
 // A block's number (FEC-9).
 typedef bit<24> block_t;
 
-// What begins both headers (FEC-2, FEC-3): the place is an index among data packets, or a row among parity.
+// The beginning of both headers (FEC-2, FEC-3): the place is an index among data packets, or a row among parity.
 header fec_t {
     block_t block;
     bit<1> is_parity;
@@ -47,7 +47,7 @@ struct headers_t {
     corruption_t corruption;
 }
 
-// What a marked packet takes along when it is recirculated.
+// Metadata that a marked packet takes along when it is recirculated.
 const bit<8> FIELDS_RECIRCULATED = 1;
 
 struct metadata_t {

@@ -15,7 +15,7 @@ parser SwitchParser(packet_in packet,
         transition select(standard.instance_type, standard.ingress_port) {
             (INSTANCE_RECIRCULATED, _): tagged_or_not;
             (_, PORT_LINK): tagged_or_not;
-            // What a host sends is content, whatever its EtherType.
+            // Frames of a host are content, whatever their EtherType.
             default: accept;
         }
     }

@@ -127,7 +127,7 @@ struct headers_t {
 // A place in the sequence space: the era, then the number (LG-1).
 typedef bit<17> position_t;
 
-// What a recirculated frame takes along.
+// Metadata that a recirculated frame takes along.
 const bit<8> FIELDS_RECIRCULATED = 1;
 
 struct metadata_t {
@@ -153,7 +153,7 @@ struct metadata_t {
     bit<1> stays;
 }
 
-// What the replica of a packet is for: multicast groups give each a number.
+// Purpose of a packet's replica: multicast groups give each a number.
 const bit<16> RID_NONE = 0;
 @noWarn("unused")
 const bit<16> RID_FORWARD = 1;

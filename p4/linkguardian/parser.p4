@@ -16,7 +16,7 @@ parser SwitchParser(packet_in packet,
             (INSTANCE_RECIRCULATED, _): inside;
             (_, PORT_LINK): wire;
             (_, PORT_CONTROL): inside;
-            // What a host sends is content, whatever its EtherType.
+            // Frames of a host are content, whatever their EtherType.
             default: accept;
         }
     }

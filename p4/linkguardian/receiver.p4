@@ -7,10 +7,10 @@
 //              +--> notification, acknowledgement, pause -> ReceiverEgress -> link
 //
 // Source: docs/protocols/linkguardian.md. A packet touches a register once in each pass: the position whose turn it is
-// and the time that is left to it stand in one register for that. What else Tofino would refuse stands in sender.p4.
+// and the time that is left to it stand in one register for that. sender.p4 lists the other statements that Tofino would refuse.
 //
 // Left out:
-// - What came after it was given up is dropped as any duplicate is, and not counted apart (LG-21).
+// - A retransmission that comes after its frame was given up is dropped as a duplicate, and not counted apart (LG-21).
 // - Out of order, only the first five positions of a hole are known as missing: no others are sent again (LG-9).
 // - A frame that BMv2 drops in the loop is not noticed. It counts as held until both ends start over (LG-34).
 
@@ -155,8 +155,8 @@ control ReceiverIngress(inout headers_t headers,
         }
         ahead = meta.position - turn;
         if (headers.data.blocking_mode == 0) {
-            // LG-27: nothing waits out of order. The turn follows, so that a change to order finds it right. What is
-            // held at the opposite change would be lost: the control plane waits until nothing is.
+            // LG-27: nothing waits out of order. The turn follows, so that a change to order finds it right. The
+            // opposite change would lose held frames: the control plane waits until no frame is held.
             turn = meta.expected;
             time = reload;
         } else if (headers.data.is_dummy == 0 && ahead == 0) {

@@ -42,7 +42,7 @@ const QueueId_t QUEUE_URGENT = 2;
 
 const bit<3> DROP = 1;
 
-// What egress is to do with a packet. It stands in front of one that ingress hands on, and of one that a mirror made.
+// The task of egress for a packet, in front of each packet that ingress hands on and of each that a mirror made.
 const bit<8> ORIGIN_FRAME = 1;
 const bit<8> ORIGIN_COPY = 2;
 const bit<8> ORIGIN_DUMMY = 3;

@@ -14,7 +14,7 @@ const bit<32> SENDS_PER_UPDATE = 2;
 // LG-13: the size of a hole has eight bits.
 const bit<8> LARGEST_HOLE = 255;
 
-// What an ingress mirror tells egress: the position up to which all is known, and a hole in front of it, if any.
+// Report of an ingress mirror to egress: the position up to which all is known, and a hole in front of it, if any.
 header report_t {
     bit<8> origin;
     word_t leading;
@@ -53,7 +53,7 @@ struct receiver_ingress_t {
     word_t next;
     word_t lost;
     word_t leading;
-    // What the turn is compared with; then the turn, and how far the frame lies ahead of it.
+    // The word that the turn is compared with; then the turn, and the distance of the frame ahead of the turn.
     word_t candidate;
     word_t turn;
     word_t ahead;

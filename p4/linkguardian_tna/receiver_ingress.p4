@@ -30,7 +30,7 @@ parser ReceiverIngressParser(packet_in packet,
         transition select(intrinsic.ingress_port, headers.ethernet.ethertype) {
             (PORT_LINK, ETHERTYPE_LINKGUARDIAN): wire;
             (PORT_RX_LOOP, _): held;
-            // What a host sends is content, whatever its EtherType.
+            // Frames of a host are content, whatever their EtherType.
             default: accept;
         }
     }

@@ -16,7 +16,7 @@ parser SenderIngressParser(packet_in packet,
         transition select(intrinsic.ingress_port, headers.ethernet.ethertype) {
             (PORT_LINK, ETHERTYPE_LINKGUARDIAN): word_of_receiver;
             (PORT_TX_LOOP, _): copy;
-            // What a host sends is content, whatever its EtherType; a dummy of the control plane is read in egress.
+            // Frames of a host are content, whatever their EtherType. Egress reads a dummy of the control plane.
             default: accept;
         }
     }
@@ -119,8 +119,8 @@ control SenderIngress(inout sender_headers_t headers,
     HOLE(3)
     HOLE(4)
 
-    // What is one width in a header and another one in a word, or lies elsewhere, passes through a hash that changes
-    // nothing: an action moves nothing between containers of two sizes.
+    // A value whose header field and word differ in width or place passes through a hash that changes nothing: an
+    // action moves nothing between containers of two sizes.
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) era_of_ack;
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) era_of_notification;
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) era_of_copy;

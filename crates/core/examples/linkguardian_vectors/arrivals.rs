@@ -1,4 +1,4 @@
-//! What comes to a switch: frames of its host, and all that a peer and a bad link can make of theirs.
+//! Arrivals at a switch: frames of its host, and frames of a peer as a bad link can change them.
 
 use super::switch::{Options, Switch, between_hosts, emit};
 use lossylink_core::engine::linkguardian::{Position, SenderConfig};
@@ -16,7 +16,7 @@ const LEAP: u32 = 40_000;
 /// A hole that its notification cannot count (LG-13).
 const LONG_HOLE: u32 = 300;
 
-/// What happens next.
+/// One event at a switch.
 pub(crate) enum Arrival {
     /// A frame comes from the host.
     Host(Vec<u8>),
@@ -111,13 +111,13 @@ impl Arrivals {
 
     fn dummy(&mut self) -> Vec<u8> {
         self.lose();
-        // What else it says of itself does not matter.
+        // The other fields of a dummy do not matter.
         let is_retransmission = self.below(4) == 0;
         let header = DataHeader { is_dummy: true, is_retransmission, ..self.options.header(self.next) };
         emit(from_there(), &LinkGuardianFrame::Dummy(header))
     }
 
-    /// A copy of what was asked for, or of something long since received; the same one may come several times.
+    /// A copy of a frame that was asked for or was received long ago. One copy may come several times.
     fn retransmission(&mut self, switch: &Switch) -> Vec<u8> {
         let is_wanted = !self.asked.is_empty() && self.below(8) > 0;
         let position = if is_wanted {
@@ -137,7 +137,7 @@ impl Arrivals {
         self.numbered(position, false, None)
     }
 
-    /// Around what may be acknowledged: older, newer, and never sent.
+    /// A position near those that may be acknowledged: older, newer, or never sent.
     fn ack(&mut self, switch: &Switch, is_piggybacked: bool) -> AckHeader {
         let sender = switch.sender();
         let leading = back(sender.leading_ack(), 2).plus(self.below(sender.outstanding() + 5));
@@ -178,7 +178,7 @@ impl Arrivals {
         frame
     }
 
-    /// What no sender makes: inside a switch only, or a contradiction.
+    /// A frame that no sender makes: it exists inside a switch only, or contradicts itself.
     fn malformed(&mut self) -> Vec<u8> {
         let (kind, place) = (self.below(4), self.next);
         let mut frame = emit(

@@ -1,4 +1,4 @@
-//! Arrivals at a protected switch and what its engines make of them, for a switch program to be held against.
+//! Arrivals at a protected switch and the answers of its engines, for comparison with a switch program.
 //!
 //! ```text
 //! cargo run -p lossylink-core --example linkguardian_vectors -- SEED...

@@ -1,4 +1,4 @@
-//! A switch around the engines, without time: what leaves because of each arrival.
+//! A switch around the engines, without time: each arrival gives the frames that leave because of it.
 
 use lossylink_core::engine::linkguardian::{
     AckNoTimeout, AckUpdate, Acknowledgement, CopyFate, Delivery, Notification, Position, Receiver, Sender,
@@ -211,7 +211,7 @@ impl Switch {
         self.release()
     }
 
-    /// What registers and counters of a switch hold, by the names of the switch program.
+    /// Values of the registers and counters of a switch, by the names of the switch program.
     pub(crate) fn state(&self) -> Vec<(&'static str, u64)> {
         let (sent, received) = (self.sender.counters(), self.receiver.counters());
         let number = |position: Position| position.index() as u64;

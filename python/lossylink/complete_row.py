@@ -54,8 +54,8 @@ def complete_row(
         row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
     elif "flows_unfinished" in row:
         row["checks"] = _connections(row)
-    elif row.get("rx_buffer_drops"):
-        row["checks"] = _reorder_buffer(row, scenario)
+    elif row.get("rx_buffer_drops") or row.get("late_retransmissions"):
+        row["checks"] = _order(row, scenario)
     return scenario.experiment.in_order(row)
 
 
@@ -104,9 +104,10 @@ def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
     return checks.as_json([checks.check_connections(row)]) if is_counted else {}
 
 
-def _reorder_buffer(row: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
-    """Say that a reorder buffer overflowed."""
+def _order(row: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """Say that a reorder buffer overflowed, or that repairs came too late."""
     from lossylink import checks  # heavy, and only some experiments need it
 
     beyond = beyond_measurement(scenario.switch, rate_bps=round(scenario.values.link.rate))
-    return checks.as_json([checks.check_reorder_buffer(row, beyond=beyond)])
+    found = [checks.check_reorder_buffer(row, beyond=beyond), checks.check_late_repairs(row)]
+    return checks.as_json([check for check in found if check.failed])

@@ -379,6 +379,26 @@ def test_a_reorder_buffer_that_overflows_fails_its_check(losses: str, overflows:
         assert "checks" not in row
 
 
+@pytest.mark.parametrize(("mtu", "are_late"), [(9000, True), (6000, False)])
+def test_repairs_that_come_after_their_wait_fail_a_check(mtu: int, are_late: bool) -> None:
+    # Arrange, act: at 10G the wait is 13.6 us, and a frame of 9000 B takes 7.2 us on the line.
+    settings = {
+        "link.rate": "10Gbps",
+        "link.mtu": mtu,
+        "traffic.frame": mtu + 14,
+        "loss.forward": 1e-2,
+        "traffic.packets": 5000,
+    }
+    (row,) = lossylink.run("stress", protection="lg:copies=1", settings=settings).records
+    # Assert
+    assert (row["late_retransmissions"] == row["retransmissions"]) is are_late
+    if are_late:
+        assert list(row["checks"]) == ["late_repairs"]
+        assert "take lg-nb" in row["checks"]["late_repairs"]["message"]
+    else:
+        assert "checks" not in row
+
+
 def test_short_flows_that_do_not_finish_fail_a_check_beside_the_six() -> None:
     dead, alive = (
         lossylink.run("tcp-fct", protection="none", settings={"loss": loss, "flow.trials": 20}).records[0]

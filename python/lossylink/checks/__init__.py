@@ -1,4 +1,4 @@
-"""Six methodology checks for every experiment with a TCP flow, simulated or live, and two for other runs.
+"""Six methodology checks for every experiment with a TCP flow, simulated or live, and three for other runs.
 
 Each catches one published mistake of a student's reproduction study and says what to change. They are
 pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
@@ -14,7 +14,7 @@ pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
 
 RDMA flows and the flows of a `workload` are judged by `check_connections(row)` alone: whether connections
 died, or flows did not finish. A stress test in which a reorder buffer dropped frames is judged by
-`check_reorder_buffer(row)`.
+`check_reorder_buffer(row)`, and one in which repairs came late by `check_late_repairs(row)`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from lossylink.checks.connections import check_connections
 from lossylink.checks.evidence import FlowEvidence, evidence_from
+from lossylink.checks.late_repairs import check_late_repairs
 from lossylink.checks.loss import check_duration, check_loss_ratio
 from lossylink.checks.queue import check_queue
 from lossylink.checks.reasons import reasons
@@ -82,6 +83,7 @@ __all__ = [
     "any_failed",
     "as_json",
     "check_connections",
+    "check_late_repairs",
     "check_reorder_buffer",
     "evidence_from",
     "from_json",

@@ -114,6 +114,31 @@ fn over_a_dead_way_back_nothing_is_recovered() {
     assert_eq!(number(&outcome, "residual_lost_packets"), lost);
 }
 
+// LG-7, LG-28: of N copies of a frame the first to come recovers the frame, and the others recover nothing. At a loss of p =
+// 0.2 the share p^4 = 0.0016 loses all three copies, of some 8,200 frames.
+#[test]
+fn every_lost_frame_is_recovered_once() {
+    let modes = [
+        json!({"ordered": {"backpressure": true}}),
+        json!({"non-blocking": {"deduplicate": true}}),
+        json!({"non-blocking": {"deduplicate": false}}),
+    ];
+    for mode in modes {
+        let mut config = udp("lg", "udp-smooth", 1_000_000_000);
+        config["protection"] = protection("lg");
+        config["protection"]["mode"] = mode.clone();
+        config["protection"]["copies"] = json!(3);
+        config["protection"]["holes"] = Value::Null;
+        config["loss"]["forward"] = json!({"model": "bernoulli", "p": 0.2});
+        config["run"]["duration_ps"] = json!(100_000_000_000_u64);
+        let outcome = run(&config);
+        let (lost, residual) = (number(&outcome, "frames_lost"), number(&outcome, "residual_lost_packets"));
+        assert!((1500.0..1800.0).contains(&lost), "{lost} frames were lost");
+        // Poisson with a mean of 13: four standard deviations.
+        assert!((1.0..28.0).contains(&residual), "{mode}: {residual} of {lost} stay lost");
+    }
+}
+
 // FEC-25: packet i of a block of k waits (k - 1 - i) gaps for its end, and for h parity packets.
 #[test]
 fn a_smooth_source_waits_for_the_rest_of_its_block() {

@@ -26,6 +26,29 @@ fn both_halves_give_the_same() {
     assert!(ran.get() > SEEDS / 2, "only {} of {SEEDS} were runs", ran.get());
 }
 
+/// A held frame goes round the reorder loop some thousand times until its notification has crossed a slow way back. Frames that
+/// come in the last of these rounds find the loop full (LG-34).
+#[test]
+fn a_held_frame_takes_its_room_in_every_round() {
+    let mut config = config("stress", "lg");
+    config["link"] = json!({
+        "rate_bps": 1_000_000_000_u64, "rate_back_bps": 3_000_000, "propagation_ps": 0, "mtu_bytes": 9_000,
+    });
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 0.02});
+    config["switch"]["rx_buffer_max_bytes"] = json!(9_500);
+    config["traffic"] = json!({"source": "saturated", "frame_bytes": 9_014, "packets": 600});
+    let outcomes = (0..20).map(|seed| {
+        config["seed"] = json!(seed);
+        let fast = run(&config);
+        config["skip"] = json!(false);
+        let plain = run(&config);
+        config["skip"] = json!(true);
+        assert_eq!(fast.row, plain.row, "seed {seed}");
+        number(&fast, "rx_buffer_drops")
+    });
+    assert!(outcomes.sum::<f64>() > 1_000.0, "frames find the loop full");
+}
+
 /// Copies find no room for more frames than LinkGuardian has positions, which are 131,072 (LG-3, LG-34). A copy goes round once before
 /// it is dropped here, and by then the sender knows whether the frame was lost.
 #[test]

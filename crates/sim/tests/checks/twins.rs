@@ -22,12 +22,12 @@ const WORK: [&str; 2] = ["frames_simulated", "frames_skipped"];
 pub(crate) fn config(bytes: &[u8]) -> Value {
     let (link, experiment) = bytes.split_at(bytes.len().min(LINK_BYTES));
     let (mut config, mut script) = (draws::config(experiment, &profiles()), Script::new(link));
-    let gbps = script.pick(&[100, 1, 10, 25, 40, 200, 400, 800_u64]);
-    let frames_ps = 12_000_000 / gbps;
-    config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
+    let mbps = script.pick(&[100_000, 1_000, 10_000, 25_000, 40_000, 200_000, 400_000, 800_000, 100, 10_u64]);
+    let frames_ps = 12_000_000_000 / mbps;
+    config["link"]["rate_bps"] = json!(mbps * 1_000_000);
     if script.byte().is_multiple_of(4) {
-        config["link"]["rate_back_bps"] =
-            json!(script.pick(&[1_000_000_000, 10_000_000_000, 400_000_000_000_u64]));
+        let back_mbps = script.pick(&[1_000, 10_000, 400_000, 100, 10_u64]);
+        config["link"]["rate_back_bps"] = json!(back_mbps * 1_000_000);
     }
     config["link"]["propagation_ps"] = json!(script.pick(&[0, 25_000, 500_000, 5_000_000]));
     config["loss"] =
@@ -38,7 +38,9 @@ pub(crate) fn config(bytes: &[u8]) -> Value {
         }
     }
     config["transport"]["rto_min_ps"] = json!(1_000_000_000_u64);
-    let run_ps = frames_ps * (100 + script.number(2_000));
+    // On a slow line a held frame goes round thousands of times.
+    let most_frames = if mbps < 1_000 { 200 } else { 2_000 };
+    let run_ps = frames_ps * (100 + script.number(most_frames));
     config["run"] = json!({"duration_ps": run_ps, "warmup_ps": run_ps / 8, "cooldown_ps": run_ps / 8});
     config["path"] = json!({
         "rtt_ps": script.pick(&[json!(null), json!(20_000_000), json!(100_000_000)]),

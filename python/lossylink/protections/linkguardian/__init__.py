@@ -204,7 +204,9 @@ class _LinkGuardian(Family):
     def recovered(self, near: Report, far: Report) -> int:
         del near
         receiver = far.get("receiver", {})
-        return max(0, int(receiver.get("lost", 0)) - int(receiver.get("given_up", 0)))
+        given_up = int(receiver.get("given_up", 0))
+        # A switch program counts given-up positions alone.
+        return int(receiver.get("recovered", max(0, int(receiver.get("lost", 0)) - given_up)))
 
     def stress_row(self, near: Report, far: Report) -> dict[str, Any]:
         sender, receiver = near.get("sender", {}), far.get("receiver", {})

@@ -13,19 +13,18 @@ const EPSILON: f64 = 1e-9;
 /// half, 16 copies leave 1e-5.
 pub const MOST_COPIES: u8 = 16;
 
-/// Returns the smallest N >= 1 with `loss_rate`^(N + 1) <= `target` (LG-19).
+/// Returns the smallest N >= 1 with `loss_rate`^(N + 1) <= `target`, [`MOST_COPIES`] at most (LG-19).
 ///
-/// One copy is enough on a link without loss. Where no number of copies would be enough (a loss rate of one), N
-/// is 255, the largest count that a switch register holds.
+/// One copy is enough on a link without loss.
 pub fn copies_for(loss_rate: f64, target: f64) -> u8 {
     if loss_rate <= target {
         return 1;
     }
     if loss_rate >= 1.0 {
-        return u8::MAX;
+        return MOST_COPIES;
     }
     let transmissions = libm::ceil(libm::log(target) / libm::log(loss_rate) - EPSILON);
-    (transmissions - 1.0).clamp(1.0, 255.0) as u8
+    (transmissions - 1.0).clamp(1.0, f64::from(MOST_COPIES)) as u8
 }
 
 /// Returns the smallest N with which at most `target` stays lost under `law` (LG-19).
@@ -48,7 +47,7 @@ pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
 /// The frames that a notification reports were lost on the way forward, and say nothing about the state of the
 /// way back.
 pub fn control_copies_under(law: &LossLaw, target: f64) -> u8 {
-    copies_under(law, FORGOTTEN, target).min(MOST_COPIES)
+    copies_under(law, FORGOTTEN, target)
 }
 
 #[cfg(test)]
@@ -103,6 +102,6 @@ mod tests {
     #[test]
     fn extreme_rates_stay_in_range() {
         assert_eq!(copies_for(0.0, DEFAULT_TARGET_LOSS), 1);
-        assert_eq!(copies_for(1.0, DEFAULT_TARGET_LOSS), 255);
+        assert_eq!([0.5, 0.9, 1.0].map(|loss_rate| copies_for(loss_rate, DEFAULT_TARGET_LOSS)), [16; 3]);
     }
 }

@@ -79,7 +79,7 @@ impl Pair {
         self.now += Duration::from_ps(u64::from(count - 1));
         if self.many.is_in_sequence() {
             self.many.pass_in_sequence(self.now, count);
-        } else if self.many.is_waiting() && self.many.may_hold(count).is_some() {
+        } else if self.many.is_blocked() && self.many.may_hold(count).is_some() {
             self.many.hold_in_sequence(count);
         } else {
             Self::take_each(&mut self.many, from, count);
@@ -216,7 +216,7 @@ fn none_are_taken_together_while_one_given_up_may_come() {
     let due = receiver.poll_timeout();
     receiver.handle_timeout(due);
     assert_eq!(receiver.deliver_buffered(due, Position::ZERO.next()), Delivery::Forward);
-    assert!(!receiver.is_waiting() && !receiver.is_in_sequence() && receiver.may_hold(0).is_none());
+    assert!(!receiver.has_hole() && !receiver.is_in_sequence() && receiver.may_hold(0).is_none());
 }
 
 /// The next event at both senders: frames leave, a dummy leaves, an acknowledgement or a notification

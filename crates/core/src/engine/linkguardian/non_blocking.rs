@@ -7,18 +7,24 @@ use super::{Delivery, HoleSet, Position};
 pub struct NonBlocking {
     missing: HoleSet,
     deduplicate: bool,
+    recovered: u64,
 }
 
 impl NonBlocking {
     /// Returns a side without missing positions. `deduplicate` drops all copies of a retransmission
     /// but the first. Without it every copy is forwarded, as in the published program (LG-28).
     pub fn new(deduplicate: bool) -> Self {
-        Self { missing: HoleSet::new(), deduplicate }
+        Self { missing: HoleSet::new(), deduplicate, recovered: 0 }
     }
 
     /// Returns how many lost positions have not come back.
     pub const fn missing(&self) -> u32 {
         self.missing.len()
+    }
+
+    /// Returns how many lost positions came back.
+    pub const fn recovered(&self) -> u64 {
+        self.recovered
     }
 
     /// Forgets all missing positions (LG-30).
@@ -47,6 +53,7 @@ impl NonBlocking {
     /// Decides about a retransmission: the first copy of a lost position is forwarded (LG-28).
     pub fn offer_retransmission(&mut self, position: Position) -> Delivery {
         let first_copy = self.missing.remove(position);
+        self.recovered += u64::from(first_copy);
         if first_copy || !self.deduplicate { Delivery::Forward } else { Delivery::Duplicate }
     }
 }
@@ -64,6 +71,7 @@ mod tests {
             side.note_lost(lost, 1);
             assert_eq!(side.offer_retransmission(lost), Delivery::Forward);
             assert_eq!(side.offer_retransmission(lost), second);
+            assert_eq!(side.recovered(), 1, "a further copy recovers nothing");
         }
     }
 

@@ -32,7 +32,10 @@ pub struct Ordered {
     /// When the present wait began: the last forward or skip, or the loss that began it.
     waiting_since: Instant,
     skipped: u64,
-    /// Positions given up within the last wrap, kept to recognise a frame that comes after all.
+    /// Positions lost on the link, and not yet forwarded or given up.
+    lost: HoleSet,
+    recovered: u64,
+    /// Positions given up among the last 65,536, kept to recognise a frame that comes after all.
     given_up: HoleSet,
     late: u64,
 }
@@ -45,6 +48,8 @@ impl Ordered {
             timeout,
             next: Position::ZERO,
             waiting_since: Instant::ZERO,
+            lost: HoleSet::new(),
+            recovered: 0,
             skipped: 0,
             given_up: HoleSet::new(),
             late: 0,
@@ -70,12 +75,31 @@ impl Ordered {
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.next = position;
         self.waiting_since = now;
+        self.lost.clear();
         self.given_up.clear();
     }
 
-    /// Begins the wait for a loss that was detected while nothing was missing before (LG-21).
-    pub(super) fn begin_wait(&mut self, now: Instant) {
-        self.waiting_since = now;
+    /// Returns how many lost positions were forwarded after all.
+    pub const fn recovered(&self) -> u64 {
+        self.recovered
+    }
+
+    /// Takes note of `count` lost positions from `first` on. A wait begins if no position was missing before (LG-21).
+    pub(super) fn note_lost(&mut self, now: Instant, first: Position, count: u32) {
+        if self.next == first {
+            self.waiting_since = now;
+        }
+        (0..count).for_each(|step| {
+            self.lost.insert(first.plus(step));
+        });
+    }
+
+    /// Counts `position`, which is forwarded, if the link had lost it.
+    #[inline]
+    fn count_recovered(&mut self, position: Position) {
+        if !self.lost.is_empty() {
+            self.recovered += u64::from(self.lost.remove(position));
+        }
     }
 
     /// Decides about a frame, whether it arrives first, is a retransmission, or comes round from the reorder buffer
@@ -84,6 +108,7 @@ impl Ordered {
     pub fn offer(&mut self, now: Instant, position: Position) -> Delivery {
         match position.steps_from(self.next) {
             0 => {
+                self.count_recovered(position);
                 self.pass(now);
                 Delivery::Forward
             }
@@ -105,9 +130,10 @@ impl Ordered {
     /// Forwards the frame at `position` if it is its turn and no given-up position may still come late. Returns whether
     /// the frame is forwarded.
     #[inline]
-    pub(super) const fn offer_in_turn(&mut self, now: Instant, position: Position) -> bool {
+    pub(super) fn offer_in_turn(&mut self, now: Instant, position: Position) -> bool {
         let is_forwarded = position.steps_after(self.next) == 0 && self.given_up.is_empty();
         if is_forwarded {
+            self.count_recovered(position);
             self.next = position.next();
             self.waiting_since = now;
         }
@@ -130,7 +156,10 @@ impl Ordered {
 
     /// Takes note that all frames before `next` were forwarded, the last of them at `now`.
     #[inline]
-    pub(super) const fn pass_in_sequence(&mut self, now: Instant, next: Position) {
+    pub(super) fn pass_in_sequence(&mut self, now: Instant, next: Position) {
+        if !self.lost.is_empty() {
+            (0..next.steps_after(self.next)).for_each(|step| self.count_recovered(self.next.plus(step)));
+        }
         self.next = next;
         self.waiting_since = now;
     }
@@ -179,6 +208,7 @@ impl Ordered {
     pub fn skip(&mut self, now: Instant) -> Position {
         let given_up = self.next;
         self.pass(now);
+        self.lost.remove(given_up);
         self.given_up.insert(given_up);
         self.skipped += 1;
         given_up
@@ -210,7 +240,7 @@ mod tests {
     fn the_wait_ends_on_the_seventy_first_tick() {
         let mut side = ordered();
         let start = Instant::from_ps(250_000);
-        side.begin_wait(start);
+        side.note_lost(start, Position::ZERO, 1);
         let expected = Position::new(1, false);
         // Ticks at 300, 400, ...; the 71st after 250 ns passes at 7300 ns.
         assert_eq!(side.poll_timeout(expected), Instant::from_ps(7_300_000));
@@ -221,7 +251,7 @@ mod tests {
     #[test]
     fn a_tick_at_the_start_of_the_wait_does_not_count() {
         let mut side = ordered();
-        side.begin_wait(Instant::from_ps(300_000));
+        side.note_lost(Instant::from_ps(300_000), Position::ZERO, 1);
         assert_eq!(side.poll_timeout(Position::new(1, false)), Instant::from_ps(7_400_000));
     }
 
@@ -229,7 +259,7 @@ mod tests {
     #[test]
     fn the_countdown_of_a_wait_ends_at_zero_and_stands_at_its_start_without_one() {
         let mut side = ordered();
-        side.begin_wait(Instant::from_ps(250_000));
+        side.note_lost(Instant::from_ps(250_000), Position::ZERO, 1);
         let expected = Position::new(1, false);
         let at = |ns: u64| Instant::from_ps(ns * 1000);
         let counts = [250, 299, 300, 399, 400, 7_199, 7_200].map(|ns| side.time_remaining(at(ns), expected));

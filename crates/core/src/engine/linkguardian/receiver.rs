@@ -37,13 +37,15 @@ pub struct ReceiverCounters {
     pub dummies: u64,
     /// Positions found missing.
     pub lost: u64,
+    /// Missing positions that their notification could not tell of, being beyond 255 (LG-13).
+    pub unreported: u64,
     /// Loss notifications made.
     pub notifications: u64,
     /// Frames handed to the next hop.
     pub forwarded: u64,
     /// Copies dropped because their position had been forwarded or given up.
     pub duplicates: u64,
-    /// Retransmitted copies that were needed.
+    /// Lost positions that were forwarded after all.
     pub recovered: u64,
     /// Numbered frames behind the expected position (LG-32).
     pub stale: u64,
@@ -108,17 +110,27 @@ impl Receiver {
         }
     }
 
-    /// Whether the receiver waits for a frame that the link lost.
-    pub fn is_waiting(&self) -> bool {
+    /// Whether a frame that the link lost is missing. A non-blocking receiver misses a frame that does not come back for the next
+    /// 65,536 positions.
+    pub fn has_hole(&self) -> bool {
         match &self.order {
             Order::Ordered(side) => side.next() != self.expected,
             Order::NonBlocking(side) => side.missing() > 0,
         }
     }
 
+    /// Whether the receiver holds frames back for one that the link lost. A non-blocking receiver never does.
+    pub fn is_blocked(&self) -> bool {
+        self.as_ordered().is_some_and(|side| side.next() != self.expected)
+    }
+
     /// Returns the counters of the receiver.
-    pub const fn counters(&self) -> &ReceiverCounters {
-        &self.counters
+    pub const fn counters(&self) -> ReceiverCounters {
+        let (recovered, late) = match &self.order {
+            Order::Ordered(side) => (side.recovered(), side.late()),
+            Order::NonBlocking(side) => (side.recovered(), 0),
+        };
+        ReceiverCounters { recovered, late, ..self.counters }
     }
 
     /// Takes in an arriving new frame if it is the expected one, which tells that no frame was lost, and returns whether it is.
@@ -230,12 +242,12 @@ impl Receiver {
     fn report_loss(&mut self, now: Instant, lost: u32, leading: Position, expected: Position) -> Detection {
         let first_lost = self.expected;
         match &mut self.order {
-            Order::Ordered(side) if side.next() == first_lost => side.begin_wait(now),
-            Order::Ordered(_) => {}
+            Order::Ordered(side) => side.note_lost(now, first_lost, lost),
             Order::NonBlocking(side) => side.note_lost(first_lost, lost),
         }
         self.expected = expected;
         self.counters.lost += u64::from(lost);
+        self.counters.unreported += u64::from(lost.saturating_sub(LARGEST_HOLE));
         self.counters.notifications += 1;
         let notification = Notification { leading, first_lost, hole_size: lost.min(LARGEST_HOLE) as u8 };
         Detection { notification: Some(notification), ack: AckUpdate::Notified(leading) }
@@ -258,8 +270,6 @@ impl Receiver {
             Order::Ordered(side) => side.offer_awaited(now, position),
             Order::NonBlocking(side) => side.offer_retransmission(position),
         };
-        self.counters.late = self.as_ordered().map_or(0, Ordered::late);
-        self.counters.recovered += u64::from(delivery != Delivery::Duplicate);
         self.count(delivery)
     }
 
@@ -285,7 +295,6 @@ impl Receiver {
             panic!("a non-blocking receiver has no reorder buffer");
         };
         let delivery = side.offer_awaited(now, position);
-        self.counters.late = side.late();
         self.count(delivery)
     }
 
@@ -384,6 +393,7 @@ mod tests {
             let notification = receiver.detect(NOW, at(lost)).notification.unwrap();
             assert_eq!(notification.hole_size, size);
             assert_eq!(receiver.counters().lost, u64::from(lost));
+            assert_eq!(receiver.counters().unreported, u64::from(lost) - u64::from(size));
         }
     }
 
@@ -417,7 +427,7 @@ mod tests {
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Forward);
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Duplicate);
         assert!(!receiver.deliver_in_turn(NOW, at(0)) && receiver.deliver_in_turn(NOW, at(1)));
-        assert!(!receiver.is_waiting());
+        assert!(!receiver.has_hole() && !receiver.is_blocked());
     }
 
     // LG-21, LG-31
@@ -458,7 +468,7 @@ mod tests {
         let mut receiver = Receiver::non_blocking(true);
         receiver.detect(NOW, at(1));
         assert_eq!(receiver.deliver(NOW, at(1)), Delivery::Forward);
-        assert!(receiver.is_waiting());
+        assert!(receiver.has_hole() && !receiver.is_blocked(), "it holds nothing back");
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Forward);
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Duplicate);
         assert_eq!(receiver.poll_timeout(), Instant::NEVER);

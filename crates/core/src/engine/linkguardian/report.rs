@@ -182,7 +182,7 @@ impl ReceivingState {
     /// driver's.
     pub fn of(engine: &Receiver, register: &Acknowledgement) -> Self {
         Self {
-            engine: *engine.counters(),
+            engine: engine.counters(),
             expected: engine.expected(),
             next: engine.as_ordered().map(|side| side.next()),
             leading: register.leading(),
@@ -227,6 +227,8 @@ impl ReceivingState {
             Counter::new("retransmissions", "Retransmitted copies that arrived.", engine.retransmissions),
             Counter::new("dummies", "Dummies that arrived.", engine.dummies),
             Counter::new("lost", "Positions found to be missing.", engine.lost),
+            Counter::new("recovered", "Of them those handed on after all.", engine.recovered),
+            Counter::new("unreported", "Of them those beyond the 255 of a loss notification.", engine.unreported),
             Counter::new("notifications", "Loss notifications made.", engine.notifications),
             Counter::new("forwarded", "Frames handed on, held ones included.", engine.forwarded),
             Counter::new(

@@ -141,6 +141,23 @@ fn protection_leaves_after_the_last_repair() {
     }
 }
 
+// LG-28, LG-36: the second frame is lost for good, and nothing is held back for it.
+#[test]
+fn protection_out_of_order_does_not_wait_for_a_frame_that_is_lost_for_good() {
+    // Frames 0 and 2 arrive. Every later frame is lost, the copy of frame 1 included.
+    let lost: Vec<u64> = [1].into_iter().chain(3..100).collect();
+    let mut link = waiting(guarded(false), &lost);
+    link.protect(Instant::ZERO, ONE_COPY);
+    offer(&mut link, 3);
+    let left = (0..100).map(|tick| after(3) + Duration::from_ns(100 * tick)).find(|&now| {
+        link.advance(now);
+        link.leave(now)
+    });
+    assert!(left.is_some(), "the protection waits for a frame that never comes");
+    let numbers: Vec<_> = drain(&mut link).into_iter().map(|(_, number)| number).collect();
+    assert_eq!(numbers, [0, 2]);
+}
+
 // LG-36
 #[test]
 fn protection_that_is_wanted_again_stays() {

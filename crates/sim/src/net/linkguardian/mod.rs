@@ -100,7 +100,8 @@ pub struct Counters {
 /// A link protected in its forward direction.
 ///
 /// At equal times, a control frame takes effect at the sending switch first. Then follow an event of the sending switch, an arrival
-/// at the receiving switch, and an event of the receiving switch.
+/// at the receiving switch, and an event of the receiving switch. A frame that begins to leave at the instant at which a
+/// retransmission becomes ready passes the retransmission.
 #[derive(Clone, Debug)]
 pub struct LinkGuardianLink<P: Payload> {
     sending: SendingSwitch<P>,
@@ -175,7 +176,7 @@ impl<P: Payload> LinkGuardianLink<P> {
         let backpressure = self.receiving.backpressure.as_ref();
         Counters {
             sender: *self.sending.engine.counters(),
-            receiver: *self.receiving.engine.counters(),
+            receiver: self.receiving.engine.counters(),
             timeouts: self.receiving.engine.as_ordered().map_or(0, |side| side.skipped()),
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),

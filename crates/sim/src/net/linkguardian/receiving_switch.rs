@@ -231,7 +231,7 @@ impl<P: Payload> ReceivingSwitch<P> {
 
     /// Whether the switch waits for no frame and holds no frame back (LG-36).
     pub(super) fn is_drained(&self) -> bool {
-        self.buffer.is_empty() && !self.engine.is_waiting() && self.back.has_no_notification()
+        self.buffer.is_empty() && !self.engine.is_blocked() && self.back.has_no_notification()
     }
 
     /// Starts over at `position`, and drops the held frames, which belong to the old numbering (LG-30).

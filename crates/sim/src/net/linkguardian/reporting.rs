@@ -105,7 +105,8 @@ impl Seen<'_> {
         state.group()
     }
 
-    /// Returns LinkGuardian's own figures. Every cause of a loss that stays has a count of its own (LG-35).
+    /// Returns LinkGuardian's own figures. A loss that stays and is in none of the counts lost all of its copies, or its
+    /// notification (LG-35).
     fn figures(&self) -> Vec<Figure> {
         let counters = &self.counters;
         let (sender, receiver) = (counters.sender, counters.receiver);
@@ -144,7 +145,7 @@ impl Seen<'_> {
             Figure::count("pauses_expired", counters.expired_pauses, "pauses that ran out without a resume"),
             Figure::count(
                 "losses_beyond_cap",
-                sender.beyond_cap,
+                sender.beyond_cap + receiver.unreported,
                 "losses of a run that is too long to ask for (LG-9)",
             ),
             Figure::count(

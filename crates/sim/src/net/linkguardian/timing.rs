@@ -73,7 +73,8 @@ impl Timing {
         let octets = USUAL_OCTETS + HEADER_OCTETS + MINIMUM_OCTETS * u32::from(control_copies);
         let longer = self.rate_back.serialisation(octets).saturating_sub(self.rate.serialisation(octets));
         let ticks = longer.as_ps().div_ceil(published.period.as_ps());
-        AckNoTimeout { reload: published.reload.saturating_add(ticks as u32), ..published }
+        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
+        AckNoTimeout { reload: published.reload.saturating_add(ticks), ..published }
     }
 
     /// Returns the time from the port back until a notification or an acknowledgement takes effect, on an idle line.

@@ -112,11 +112,14 @@ fn everything_is_accounted_for(world: &World, evidence: &Evidence) -> Result<(),
             equal("not delivered = given up", gone, counters.timeouts)?;
         }
     }
+    let unrecovered = traffic.data_lost.checked_sub(counters.receiver.recovered);
+    let unrecovered = unrecovered.ok_or("more frames were recovered than lost")?;
+    require(unrecovered <= gone, || format!("{gone} frames are gone, {unrecovered} of them not recovered"))?;
     // A frame in a recirculation loop may be given up while it goes round.
     let patience =
         if world.profile.recirculates || counters.sender.abandoned > 0 { counters.timeouts } else { 0 };
     let stale = if world.options.ordered { counters.receiver.stale } else { 0 };
-    let excuses = traffic.data_lost + counters.rx_buffer_dropped + counters.forgotten + stale + patience;
+    let excuses = unrecovered + counters.rx_buffer_dropped + counters.forgotten + stale + patience;
     require(gone <= excuses, || format!("{gone} frames are gone, {excuses} of them for a reason"))
 }
 

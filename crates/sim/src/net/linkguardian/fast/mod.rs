@@ -137,7 +137,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         let backpressure = self.receiving.backpressure.as_ref();
         Counters {
             sender: *self.sending.engine.counters(),
-            receiver: *self.receiving.engine.counters(),
+            receiver: self.receiving.engine.counters(),
             timeouts: self.receiving.engine.as_ordered().map_or(0, |side| side.skipped()),
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),

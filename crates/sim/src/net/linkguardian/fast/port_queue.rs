@@ -209,7 +209,7 @@ impl PortQueue {
     }
 
     /// Whether the queue at `now` equals `before` at `then`, but for the time, so that both go on alike.
-    pub(super) fn is_alike(&mut self, now: Instant, before: &mut Self, then: Instant) -> bool {
+    pub(super) fn is_alike(&self, now: Instant, before: &Self, then: Instant) -> bool {
         let wait = self.next_start(now) - now;
         wait == before.next_start(then) - then
             && (self.high_water.bytes, self.dropped) == (before.high_water.bytes, before.dropped)
@@ -217,24 +217,20 @@ impl PortQueue {
     }
 
     /// Returns the runs that count at `now`: the times until the first and the last frame stop to count, and the octets.
-    fn waiting(&mut self, now: Instant) -> Vec<(Duration, Duration, u32)> {
-        self.expire_older(now);
+    fn waiting(&self, now: Instant) -> Vec<(Duration, Duration, u32)> {
         let older = (0..self.older.len()).filter_map(|place| self.older.get(place).copied());
-        let counting = older.chain([self.newest.from(now)]).filter(|run| run.first < run.end);
+        let runs = older.chain([self.newest]).map(|run| run.from(now));
+        let counting = runs.filter(|run| run.first < run.end);
         counting.map(|run| (run.first - now, run.end - now, run.octets)).collect()
     }
 
-    /// Puts off every frame in the queue at `now` by `delay`.
-    pub(super) fn put_off(&mut self, now: Instant, delay: Duration) {
-        self.expire_older(now);
-        let is_counting = self.newest.count_at(now) > 0;
+    /// Puts off every frame in the queue by `delay`.
+    pub(super) fn put_off(&mut self, delay: Duration) {
         for place in 0..self.older.len() {
             let Some(run) = self.older.from_back_mut(place) else { break };
             *run = run.later(delay);
         }
-        if is_counting {
-            self.newest = self.newest.later(delay);
-        }
+        self.newest = self.newest.later(delay);
         self.busy_until += delay;
     }
 

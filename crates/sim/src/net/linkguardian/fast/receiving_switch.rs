@@ -92,7 +92,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => !buffer.is_empty(),
             RxBuffer::Memory(memory) => memory.depth_bytes() > 0,
         };
-        holds || self.engine.is_waiting() || backpressure.is_active()
+        holds || self.engine.is_blocked() || backpressure.is_active()
     }
 
     /// Whether no frame is missing or held, no frame waits at the port back, and the sender is not paused.
@@ -100,7 +100,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     pub(super) fn has_no_hole_or_pause(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
         let is_clear = self.agenda.poll_timeout().is_never() && self.round.is_never();
-        is_clear && !self.engine.is_waiting() && !pauses
+        is_clear && !self.engine.has_hole() && !pauses
     }
 
     /// Returns the size of the frames that cannot make the switch pause the sender, as long as no frame is lost; `None` if there is
@@ -190,7 +190,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     #[inline(never)]
     fn pass_rounds(&mut self, until: Instant) -> Instant {
         let RxBuffer::Loop(buffer) = &self.buffer else { return Instant::ZERO };
-        let (mut before, then) = (buffer.clone(), self.round);
+        let (before, then) = (buffer.clone(), self.round);
         let mut latest = then;
         for _ in 0..before.len() {
             // A look of backpressure may be due before the round ends.
@@ -202,7 +202,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
         let until = until.min(self.agenda.poll_timeout().just_before());
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return latest };
-        let Some(round) = buffer.round_since(&mut before, then) else { return latest };
+        let Some(round) = buffer.round_since(&before, then) else { return latest };
         let passed = round * (until.saturating_since(latest) / round);
         buffer.put_off(passed);
         self.round = buffer.next_round();
@@ -468,7 +468,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => buffer.is_empty(),
             RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
         };
-        holds_nothing && !self.engine.is_waiting() && self.back.has_no_notification()
+        holds_nothing && !self.engine.is_blocked() && self.back.has_no_notification()
     }
 
     /// Whether no frame waits or is missing, the sequence is unbroken, and the sender is not paused.

@@ -249,19 +249,19 @@ impl<P: Payload> RxLoop<P> {
 
     /// Returns the time after which the loop equals `before`, but for the time; `None` if the loop differs. The first frame of
     /// `before` came round at `then`.
-    pub(super) fn round_since(&mut self, before: &mut Self, then: Instant) -> Option<Duration> {
+    pub(super) fn round_since(&self, before: &Self, then: Instant) -> Option<Duration> {
         let now = self.next_round();
         let round = now.saturating_since(then);
         let is_as_it_was = |((at, held), (earlier, it)): ((Instant, Copied<P>), (Instant, Copied<P>))| {
             (at, held.position, held.frame.octets) == (earlier + round, it.position, it.frame.octets)
         };
         let are_all = self.held == before.held && self.frames().zip(before.frames()).all(is_as_it_was);
-        (are_all && self.queue.is_alike(now, &mut before.queue, then)).then_some(round)
+        (are_all && self.queue.is_alike(now, &before.queue, then)).then_some(round)
     }
 
     /// Puts off the return of every frame by `delay`.
     pub(super) fn put_off(&mut self, delay: Duration) {
-        self.queue.put_off(self.next_round(), delay);
+        self.queue.put_off(delay);
         let frames = self.frames();
         self.rounds.clear();
         for (at, held) in frames {

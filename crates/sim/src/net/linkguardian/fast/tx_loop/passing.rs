@@ -41,7 +41,7 @@ impl<P: Payload> TxLoop<P> {
         let until = until.min(outstanding.next_change().just_before());
         let entries: Vec<(Instant, Ticket)> = self.rounds.entries().copied().collect();
         let Some(&(newest, _)) = entries.last().filter(|&&(newest, _)| newest <= until) else { return };
-        let mut queue = self.queue.clone();
+        let queue = self.queue.clone();
         // A copy that enters the port leaves behind the other copies, and comes back after the newest of them.
         self.look_at_each(newest, outstanding);
         let now = self.rounds.poll_timeout();
@@ -51,9 +51,9 @@ impl<P: Payload> TxLoop<P> {
         };
         let are_alike =
             self.rounds.len() == entries.len() && self.rounds.entries().zip(&entries).all(is_alike);
-        if are_alike && self.queue.is_alike(now, &mut queue, then) {
+        if are_alike && self.queue.is_alike(now, &queue, then) {
             let rounds = until.saturating_since(newest + round) / round;
-            self.queue.put_off(now, round * rounds);
+            self.queue.put_off(round * rounds);
             self.rounds.put_off(entries.len(), round * rounds);
         }
     }

@@ -52,9 +52,9 @@ def no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
 
 
-def outcome_of(experiment: str, protection: str, backend: str) -> str:
+def outcome_of(experiment: str, protection: str, backend: str, **more: Any) -> str:
     """Run the combination and return what came of it: rows, or who refused it."""
-    settings = dict(TINY[experiment])
+    settings = TINY[experiment] | more
     if backend == "live":
         keys = EXPERIMENTS[experiment].keys
         settings |= {key: value for key, value in LIVE.items() if key in keys}
@@ -83,6 +83,16 @@ def test_rows_or_one_line(experiment: str, backend: str, protection: str) -> Non
         assert outcome == ("lab" if parse_protection(protection).family.is_live else "refused")
     elif parse_protection(protection).family.is_live:
         assert outcome == "rows"
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+@pytest.mark.parametrize("loss", [0, 1])
+@pytest.mark.parametrize("experiment", sorted(EXPERIMENTS))
+def test_no_loss_and_nothing_but_loss_give_rows(experiment: str, loss: int, protection: str) -> None:
+    losses = {"loss.forward": loss, "loss.reverse": loss}
+    # Mathis's law has no rate at either, and a fabric takes no loss but that of its failures.
+    refuses = experiment == "mathis" or (experiment, loss) == ("fabric", 1)
+    assert outcome_of(experiment, protection, "sim", **losses) == ("refused" if refuses else "rows")
 
 
 def test_rdma_flows_are_not_measured_as_tcp() -> None:

@@ -70,11 +70,11 @@ impl Description {
         self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
     }
 
-    /// Returns the sample's standard deviation, with n - 1 in the denominator; zero for one value.
+    /// Returns the sample's standard deviation, with n - 1 in the denominator; NaN for one value.
     pub fn standard_deviation(&self) -> f64 {
         let n = self.sorted.len();
         if n < 2 {
-            return 0.0;
+            return f64::NAN;
         }
         let mean = self.mean();
         let squares: f64 = self.sorted.iter().map(|value| (value - mean).powi(2)).sum();

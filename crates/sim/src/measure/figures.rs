@@ -42,7 +42,7 @@ impl Figures {
             add(&mut sum, value, times);
         })?;
         let mean = sum / count as f64;
-        let mut standard_deviation = 0.0;
+        let mut standard_deviation = f64::NAN;
         if count > 1 {
             let mut squares = 0.0;
             values.for_each(|value, times| add(&mut squares, (value - mean).powi(2), times))?;
@@ -74,7 +74,7 @@ impl Figures {
         self.mean
     }
 
-    /// Returns the sample's standard deviation, with n - 1 in the denominator; zero for one value.
+    /// Returns the sample's standard deviation, with n - 1 in the denominator; NaN for one value.
     pub const fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }

@@ -10,8 +10,6 @@ pub struct Report {
     pub recovered: u64,
     /// Data frames that the protection gave up.
     pub given_up: u64,
-    /// Data frames that the wire lost and whose fate is not decided yet.
-    pub undecided: u64,
     /// Frames that did not get beyond the sending switch.
     pub egress: EgressCounters,
     /// Data frames that had entered the protection when the queue behind it had no room for them. These frames were never on the
@@ -99,13 +97,12 @@ impl Report {
     }
 
     /// Adds the report on an earlier turn of the protection to this report. The queue in front of the link went from turn to
-    /// turn, and so did the frames whose fate is not decided: for them the figures of the last turn hold.
+    /// turn: for the queue the figures of the last turn hold.
     #[must_use]
     pub fn after(mut self, earlier: &Self) -> Self {
         let Self {
             recovered,
             given_up,
-            undecided: _,
             egress: _,
             dropped_within,
             tx_buffer_max_bytes,

@@ -10,7 +10,7 @@ use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
 use lossylink_sim::config::SwitchProfile;
-use lossylink_sim::net::coded::EgressOptions;
+use lossylink_sim::net::coded::{CodedLine, EgressOptions};
 use lossylink_sim::net::fec::FecOptions;
 use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{Ecn, FecLink, FecModelLink, Frame, LineRate, ProtectedLink};
@@ -130,12 +130,16 @@ fn rate() -> LineRate {
     LineRate::new(BitRate::from_gbps(10))
 }
 
+fn line() -> CodedLine {
+    CodedLine { rate: rate(), full_octets: 1538 }
+}
+
 fn engine(world: &World) -> Result<(), String> {
-    let usual = FecOptions::new(world.changes[0].1, EgressOptions::default(), rate(), Bytes(1_000_000));
+    let usual = FecOptions::new(world.changes[0].1, EgressOptions::default(), line(), Bytes(1_000_000));
     // The timer is long enough for the largest block that a change may bring.
     let options = FecOptions { release: world.release, ..usual }.with_flush(
         Duration::from_us(300),
-        rate(),
+        line(),
         Bytes(1_000_000),
     );
     let mut link = FecLink::new(&profile(), rate(), Duration::ZERO, &options, world.losses());
@@ -179,7 +183,7 @@ fn the_ends_never_disagree_about_the_code() {
 #[test]
 fn a_link_that_keeps_the_old_code_is_found_out() {
     let world = (0..SEEDS).map(World::draw).find(|world| world.changes.len() > 4).unwrap();
-    let options = FecOptions::new(world.changes[0].1, EgressOptions::default(), rate(), Bytes(1_000_000));
+    let options = FecOptions::new(world.changes[0].1, EgressOptions::default(), line(), Bytes(1_000_000));
     let mut link = FecLink::new(&profile(), rate(), Duration::ZERO, &options, world.losses());
     let arrived = outcome(&mut link, &world, |_, _| {});
     assert!(judge(&world, &arrived).is_err());

@@ -139,6 +139,21 @@ fn every_lost_frame_is_recovered_once() {
     }
 }
 
+// FEC-7: the flush timer follows the largest frame of the link.
+#[test]
+fn a_block_of_large_frames_is_full_before_its_timer_ends() {
+    let mut config = config("stress", "fec");
+    config["link"]["mtu_bytes"] = json!(9_000);
+    config["protection"] = json!({"family": "fec", "k": 25, "h": 5});
+    config["traffic"] = json!({"source": "saturated", "frame_bytes": 9_014, "packets": 5_000});
+    let outcome = run(&config);
+    assert_eq!(
+        number(&outcome, "frames_simulated"),
+        5_000.0 * 30.0 / 25.0,
+        "five parity frames for 25 of data"
+    );
+}
+
 // FEC-25: packet i of a block of k waits (k - 1 - i) gaps for its end, and for h parity packets.
 #[test]
 fn a_smooth_source_waits_for_the_rest_of_its_block() {

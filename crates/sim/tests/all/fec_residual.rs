@@ -7,7 +7,7 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
 use lossylink_sim::config::SwitchProfile;
-use lossylink_sim::net::coded::EgressOptions;
+use lossylink_sim::net::coded::{CodedLine, EgressOptions};
 use lossylink_sim::net::fec::FecOptions;
 use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{Ecn, FecLink, FecModelLink, Frame, LineRate, ProtectedLink};
@@ -24,6 +24,10 @@ fn profile() -> SwitchProfile {
 
 fn rate() -> LineRate {
     LineRate::new(BitRate::from_gbps(10))
+}
+
+fn line() -> CodedLine {
+    CodedLine { rate: rate(), full_octets: 1538 }
 }
 
 fn losses(model: &LossModel, seed: u64) -> (LossProcess, LossProcess) {
@@ -57,7 +61,7 @@ fn lost_by_block(link: &mut impl ProtectedLink<u64>, size: u64, blocks: u64) -> 
 
 fn engine(size: u32, rows: u32, model: &LossModel, blocks: u64) -> Vec<u64> {
     let code = Code::new(size, rows).unwrap();
-    let options = FecOptions::new(code, EgressOptions::default(), rate(), Bytes(1_000_000));
+    let options = FecOptions::new(code, EgressOptions::default(), line(), Bytes(1_000_000));
     let mut link = FecLink::new(&profile(), rate(), Duration::ZERO, &options, losses(model, 1));
     let lost = lost_by_block(&mut link, u64::from(size), blocks);
     let counters = link.counters().decoder;

@@ -113,7 +113,6 @@ class _LinkGuardian(Family):
         self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
     ) -> float | None:
         from lossylink.protections.linkguardian import prediction  # numpy, which help texts do without
-        from lossylink.theory.linkguardian import copies
 
         if loss_ratio == 0:
             return 0.0
@@ -121,7 +120,7 @@ class _LinkGuardian(Family):
             return None
         options = prediction.Options(
             ordered="ordered" in value["mode"],
-            copies=value["copies"] or min(int(copies(loss_ratio=loss_ratio)), most_copies()),
+            copies=value["copies"] or prediction.copies(loss_ratio),
             unlimited_holes=value["holes"] is None,
             control_copies=value["control_copies"] or prediction.control_copies(reverse_loss_ratio),
         )
@@ -151,13 +150,13 @@ class _LinkGuardian(Family):
         return "lg" if "ordered" in value["mode"] else "lg-nb"
 
     def load_share(self, value: Mapping[str, Any], *, loss_ratio: float, frame_wire_bytes: int) -> float:
-        from lossylink.theory import linkguardian  # numpy, which help texts do without
+        from lossylink.protections.linkguardian import prediction  # numpy, which help texts do without
+        from lossylink.theory import linkguardian
 
         if loss_ratio >= 1:
             return 1.0  # nothing is asked for again on a link that lets nothing through
         # A link that loses nothing sends no copies, whatever their number.
-        by_loss = int(linkguardian.copies(loss_ratio=loss_ratio)) if loss_ratio else 1
-        copies = value["copies"] or min(by_loss, most_copies())
+        copies = value["copies"] or prediction.copies(loss_ratio)
         share = linkguardian.nonblocking_speed_bps(
             rate_bps=1.0, loss_ratio=loss_ratio, copies=copies, frame_wire_bytes=frame_wire_bytes
         )

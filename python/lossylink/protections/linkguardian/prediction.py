@@ -72,19 +72,29 @@ def choose(link: Link, *, target: float, ordered: bool) -> Options:
     """
     from lossylink import _native
 
-    needed = _native.copies_for(_described(link), target)
-    copies = min(needed, most_copies())
+    copies = _native.copies_for(_described(link), target)
     capped = Options(ordered=ordered, copies=copies, unlimited_holes=False)
     if loss_left(capped, link) <= target * (1 + 1e-9):
         return capped
     return Options(ordered=ordered, copies=copies, unlimited_holes=True)
 
 
+def copies(loss_ratio: float) -> int:
+    """Return the copies of a frame that the core sends under independent losses (LG-19).
+
+    Examples
+    --------
+    >>> [copies(loss_ratio) for loss_ratio in (0, 1e-3, 0.5, 1)]
+    [1, 2, 16, 16]
+    """
+    if not 0 < loss_ratio < 1:
+        return most_copies() if loss_ratio else 1
+    return min(int(linkguardian.copies(loss_ratio=loss_ratio)), most_copies())
+
+
 def control_copies(reverse_loss_ratio: float) -> int:
     """Return the copies of a loss notification that the core sends by its rule (LG-46)."""
-    if reverse_loss_ratio >= 1:
-        return most_copies()
-    return min(int(linkguardian.control_copies(reverse_loss_ratio=reverse_loss_ratio)), most_copies())
+    return copies(reverse_loss_ratio)
 
 
 def effective_loss(options: Options, loss_ratio: float, reverse_loss_ratio: float = 0.0) -> float:

@@ -228,7 +228,11 @@ impl ReceivingState {
             Counter::new("dummies", "Dummies that arrived.", engine.dummies),
             Counter::new("lost", "Positions found to be missing.", engine.lost),
             Counter::new("recovered", "Of them those handed on after all.", engine.recovered),
-            Counter::new("unreported", "Of them those beyond the 255 of a loss notification.", engine.unreported),
+            Counter::new(
+                "unreported",
+                "Of them those beyond the 255 of a loss notification.",
+                engine.unreported,
+            ),
             Counter::new("notifications", "Loss notifications made.", engine.notifications),
             Counter::new("forwarded", "Frames handed on, held ones included.", engine.forwarded),
             Counter::new(

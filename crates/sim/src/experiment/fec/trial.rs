@@ -41,9 +41,11 @@ impl Losses {
         self.residual() + egress.data_dropped + egress.meter_dropped
     }
 
-    /// Returns how many data frames were lost on the wire and not recovered.
+    /// Returns how many data frames were lost on the wire and not recovered. No frame is under way any more, so that parity of an
+    /// open block comes no more.
     pub(super) const fn residual(&self) -> u64 {
-        (self.data_lost - self.report.undecided).saturating_sub(self.report.recovered)
+        debug_assert!(self.report.recovered <= self.data_lost, "more frames were recovered than lost");
+        self.data_lost.saturating_sub(self.report.recovered)
     }
 }
 

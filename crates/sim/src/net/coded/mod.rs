@@ -42,8 +42,6 @@ use port::Port;
 
 /// Octets that the header adds to a data frame; Wharf's header is as long.
 pub(in crate::net) const HEADER_OCTETS: u32 = FecHeader::DATA_OVERHEAD.0 as u32;
-/// Octets on the wire of a full-size frame: 1500 B of payload.
-pub(in crate::net) const FULL_FRAME_OCTETS: u32 = 1538;
 
 /// A change to another code while the link runs (FEC-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,23 +91,40 @@ impl EgressOptions {
     }
 }
 
-/// Returns how long the data frames of a block occupy the line when all are of full size.
-pub(in crate::net) fn block_time(code: Code, rate: LineRate) -> Duration {
-    rate.serialisation(FULL_FRAME_OCTETS + HEADER_OCTETS) * u64::from(code.size())
+/// The line of a link with a block code.
+#[derive(Clone, Copy, Debug)]
+pub struct CodedLine {
+    /// The rate of the line.
+    pub rate: LineRate,
+    /// Octets of a full frame on the wire, the gap included.
+    pub full_octets: u32,
 }
 
-/// Refuses a flush timer in which no block of `code` can fill.
-pub(in crate::net) fn check_flush(code: Code, flush: Duration, rate: LineRate) -> Result<(), ConfigError> {
-    let block = block_time(code, rate);
-    if block <= flush {
-        return Ok(());
+impl CodedLine {
+    /// Returns how long the data frames of a block occupy the line when all are of full size.
+    pub(in crate::net) fn block_time(self, code: Code) -> Duration {
+        self.rate.serialisation(self.full_octets + HEADER_OCTETS) * u64::from(code.size())
     }
-    Err(ConfigError(format!(
-        "a block of {} full-size frames lasts {block} at {}, longer than the flush timer of {flush} allows; \
-         use smaller blocks or a longer timer",
-        code.size(),
-        rate.bit_rate(),
-    )))
+
+    /// Refuses a flush timer in which no block of `code` can fill (FEC-7).
+    pub(in crate::net) fn check_flush(self, code: Code, flush: Duration) -> Result<(), ConfigError> {
+        let block = self.block_time(code);
+        if block <= flush {
+            return Ok(());
+        }
+        Err(ConfigError(format!(
+            "a block of {} full-size frames lasts {block} at {}, longer than the flush timer of {flush} allows; \
+             use smaller blocks or a longer timer",
+            code.size(),
+            self.rate.bit_rate(),
+        )))
+    }
+}
+
+impl From<&Blueprint> for CodedLine {
+    fn from(plan: &Blueprint) -> Self {
+        Self { rate: plan.rates.forward, full_octets: plan.frame_octets }
+    }
 }
 
 /// Returns a code of equal size without parity: its encoder tags no frame (FEC-1).

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::switch_profile as profile;
-use crate::net::coded::EgressOptions;
+use crate::net::coded::{CodedLine, EgressOptions};
 use crate::net::meter::{MeterAction, MeterOptions};
 use crate::net::{Ecn, LineRate, ProtectedLink};
 use lossylink_core::engine::fec::Release;
@@ -21,8 +21,12 @@ fn rate() -> LineRate {
     LineRate::new(BitRate::from_gbps(10))
 }
 
+fn line() -> CodedLine {
+    CodedLine { rate: rate(), full_octets: 1538 }
+}
+
 fn options(size: u32, rows: u32) -> FecOptions {
-    FecOptions::new(Code::new(size, rows).unwrap(), EgressOptions::default(), rate(), Bytes(1_000_000))
+    FecOptions::new(Code::new(size, rows).unwrap(), EgressOptions::default(), line(), Bytes(1_000_000))
 }
 
 fn link(options: &FecOptions, lost: &[u64]) -> FecLink<u32> {

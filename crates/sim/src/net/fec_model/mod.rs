@@ -249,12 +249,12 @@ impl<P: Payload> Coder<P> for ModelCoder<P> {
         (0, self.decoder.bytes())
     }
 
-    /// Adds the counts of both ends. Packets that circulate when the traffic ends wait for a block that never comes: there is no timer.
+    /// Adds the counts of both ends. Packets that circulate when the traffic ends are in neither: they wait for a block that never
+    /// comes, because there is no timer.
     fn describe(&self, report: &mut Report) {
         let (recovered, unrecovered) = self.decoder.decided();
         report.recovered = recovered;
         report.given_up = unrecovered;
-        report.undecided = self.decoder.circulating();
         report.rx_buffer_max_bytes = self.decoder.most_bytes();
         report.figures.push(Figure::count("recovered_packets", recovered, "data packets let go"));
     }

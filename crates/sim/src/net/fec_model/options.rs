@@ -1,8 +1,8 @@
 //! The choices that the published description of the model leaves open (FEC-24..27).
 
 use crate::ConfigError;
-use crate::net::coded::{EgressOptions, check_flush};
-use crate::net::{Blueprint, LineRate};
+use crate::net::Blueprint;
+use crate::net::coded::{CodedLine, EgressOptions};
 use lossylink_core::engine::fec::Code;
 use lossylink_core::protection::FecModel;
 use lossylink_core::time::Duration;
@@ -66,17 +66,17 @@ impl FecModelOptions {
         let egress = EgressOptions::of(plan, chosen.meter, false, chosen.change)?;
         let flush = chosen.flush_ps.map(Duration::from_ps);
         let options = Self { flush, egress, ..Self::published(chosen.code()) };
-        options.check(plan.rates.forward)?;
+        options.check(CodedLine::from(plan))?;
         Ok(options)
     }
 
     /// Refuses a flush timer, if there is one, that closes every block before the block can be full.
     ///
     /// # Errors
-    /// If a block of full-size packets lasts longer at `rate` than the flush timer.
-    pub fn check(&self, rate: LineRate) -> Result<(), ConfigError> {
+    /// If a block of full-size packets lasts longer on `line` than the flush timer.
+    pub fn check(&self, line: CodedLine) -> Result<(), ConfigError> {
         let Some(flush) = self.flush else { return Ok(()) };
         let codes = [Some(self.code), self.egress.change.map(|change| change.code)];
-        codes.into_iter().flatten().try_for_each(|code| check_flush(code, flush, rate))
+        codes.into_iter().flatten().try_for_each(|code| line.check_flush(code, flush))
     }
 }

@@ -74,7 +74,9 @@ mod tests {
         for (detected, arrived) in [(1, None), (16_000, Some(16_003))] {
             delays.note_detection(at(detected), &notification);
             // Two copies come; the first counts.
-            arrived.into_iter().for_each(|arrived| (0..2).for_each(|_| delays.note_arrival(at(arrived), lost)));
+            arrived
+                .into_iter()
+                .for_each(|arrived| (0..2).for_each(|_| delays.note_arrival(at(arrived), lost)));
         }
         assert_eq!(delays.histogram().max(), Some(Duration::from_us(3).as_ps()));
     }

@@ -140,7 +140,7 @@ impl Ordered {
         is_forwarded
     }
 
-    /// Whether no position is missing before `expected`, and no given-up position may still come late.
+    /// Whether no position is missing before `expected`, and none of the last 65,536 positions was given up.
     #[inline]
     pub(super) const fn is_in_sequence(&self, expected: Position) -> bool {
         self.next.index() == expected.index() && self.given_up.is_empty()

@@ -149,8 +149,8 @@ impl Receiver {
         is_expected
     }
 
-    /// Whether no position is missing and no given-up position may still come late: then each new frame that is the expected one
-    /// is forwarded.
+    /// Whether no position is missing and none of the last 65,536 positions was given up: then each new frame that is the expected
+    /// one is forwarded.
     #[inline]
     pub fn is_in_sequence(&self) -> bool {
         match &self.order {

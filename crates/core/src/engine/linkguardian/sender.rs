@@ -169,7 +169,7 @@ impl Sender {
         self.evicted.get_or_insert_with(HoleSet::new).insert(position);
     }
 
-    /// Forgets the evicted copies half a turn ahead of the last `count` frames, whose positions now stand for other frames.
+    /// Forgets the evicted copies at the positions [`opposite`] to those of the last `count` frames.
     #[inline]
     fn forget_evicted(&mut self, count: u32) {
         if let Some(evicted) = &mut self.evicted {
@@ -345,7 +345,8 @@ impl Sender {
     }
 }
 
-/// Returns the position half a turn ahead. A mark there, or an evicted copy, must not meet the position's next use (LG-10).
+/// Returns the position with the same number in the other era, 65,536 frames before its next use. A mark there, or an evicted
+/// copy, is cleared now, so that neither meets that use (LG-10).
 const fn opposite(position: Position) -> Position {
     position.plus(Position::COUNT as u32 / 2)
 }

@@ -65,8 +65,9 @@ pub fn gaps(plan: &Blueprint, several: bool) -> [u32; RUNS] {
 /// The number of run lengths with a gap of their own.
 const RUNS: usize = 32;
 
-/// Returns the time of one round of the loop on a busy line. A loop that is no faster than the line takes the serialisation time of
-/// its copies. These are the frames that leave until an acknowledgement comes, which waits for two cycles.
+/// Returns the time of one round of the loop on a busy line. In a loop that is no faster than
+/// the line, all copies of unacknowledged frames wait, and a round takes their serialisation time. An acknowledgement waits for
+/// two cycles of its packet.
 fn tx_round(plan: &Blueprint, timing: &Timing) -> Duration {
     let octets = plan.frame_octets + HEADER_OCTETS;
     let empty = timing.tx_loop_fixed + timing.recirculation.serialisation(octets);

@@ -12,12 +12,12 @@ use crate::net::{Cells, LineRate, Payload};
 use lossylink_core::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The time at which a frame of the queue stops to count as waiting.
+/// Whether the depth of the queue still has the frame whose first bit leaves at this instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// The time at which its first bit leaves. A frame that finds the line idle never waits.
+    /// The depth is without that frame. A frame that finds the line idle never waits.
     UntilItLeaves,
-    /// The time just after its first bit has left. A look at that instant still counts the frame.
+    /// The depth is with that frame.
     WhileItLeaves,
 }
 

@@ -96,6 +96,10 @@ impl<P: Payload> RxLoop<P> {
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
     pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
+        // Without backpressure nobody asks for the departures.
+        while self.departures.front().is_some_and(|&leaves| leaves < now) {
+            self.departures.pop_front();
+        }
         self.departures.extend(self.port.enter(now, held));
     }
 

@@ -33,7 +33,7 @@ pub(super) struct SendingSwitch<P: Payload> {
     /// The times since when and until when the line is busy without a break.
     busy_since: Instant,
     busy_until: Instant,
-    /// The time at which a frame last became free to leave: a retransmission, or the head of the normal queue.
+    /// The earliest time at which the waiting frame may leave. The line may be busy for longer.
     ready: Instant,
     pause: Pause,
     /// Whether the protection is leaving, so that no frame is numbered any more (LG-36).
@@ -108,7 +108,8 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Returns when the switch next has an event of its own. A look at a copy is an event only while a copy is asked for. Any other
-    /// look changes the depth of the Tx buffer alone, and [`SendingSwitch::look_before`] makes up for it.
+    /// look changes the depth of the Tx buffer alone. [`SendingSwitch::look_before`] runs these looks in their order before anything
+    /// reads the depth.
     pub(super) fn poll_timeout(&self) -> Instant {
         self.poll_line().min(self.poll_look()).min(self.urgent.poll_timeout()).min(self.pause.ends)
     }

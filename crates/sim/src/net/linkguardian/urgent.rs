@@ -23,9 +23,10 @@ impl<P: Payload> Urgent<P> {
         Self { requeued: Pipe::new(), queue: VecDeque::new() }
     }
 
-    /// The frame of a lost copy reaches the queue at `at`.
+    /// The frame of a lost copy reaches the queue at `at`, or together with the frame before it if that frame comes later: several
+    /// copies take the multicast engine, and their number may fall meanwhile.
     pub(super) fn requeue(&mut self, at: Instant, copy: Copied<P>) {
-        self.requeued.push(at, copy);
+        self.requeued.push(at.max(self.requeued.last_due()), copy);
     }
 
     /// Returns when a retransmission next reaches the queue.
@@ -96,6 +97,15 @@ mod tests {
         urgent.requeue(at_ns(900), copy(5));
         let together = [700, 700, 900, 900].map(at_ns).into_iter().zip([3, 3, 5, 5]);
         assert_eq!(arrivals(&mut urgent, 2), together.collect::<Vec<_>>());
+    }
+
+    // LG-7: two copies take 400 ns more than one. The number of copies falls between two losses.
+    #[test]
+    fn retransmissions_reach_the_queue_in_the_order_of_their_decisions() {
+        let mut urgent = Urgent::new();
+        urgent.requeue(at_ns(1100), copy(3));
+        urgent.requeue(at_ns(900), copy(5));
+        assert_eq!(arrivals(&mut urgent, 1), [(at_ns(1100), 3), (at_ns(1100), 5)]);
     }
 
     // LG-30

@@ -275,7 +275,8 @@ impl<P: Payload> SendingSwitch<P> {
     /// Sends a lost copy on its way to the urgent queue.
     #[cold]
     fn retransmit(&mut self, found: Instant, copy: Copied<P>) {
-        self.requeued.push(found + self.requeue_delay(), copy);
+        let at = (found + self.requeue_delay()).max(self.requeued.last_due());
+        self.requeued.push(at, copy);
         self.agenda.set(REQUEUE, self.requeued.poll_timeout());
     }
 

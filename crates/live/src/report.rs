@@ -134,7 +134,7 @@ mod tests {
         notifications_repeated out_of_range outstanding retransmitted";
     const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed control_copies data \
         dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
-        notifications pause_bytes paused pauses resume_bytes resumes retransmissions stale";
+        notifications pause_bytes paused pauses recovered resume_bytes resumes retransmissions stale unreported";
     const STATE: &str = "agreed frame_bytes_carried frame_bytes_needed lan_frame_bytes loop_us other_version_heard path peer \
         peer_lan_frame_bytes peer_protection protection sealed too_narrow";
     const DIRECTION: &str = "contents frames lost missing";

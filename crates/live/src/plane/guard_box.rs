@@ -218,6 +218,6 @@ impl Plane for GuardBox {
 /// Returns the protection that was asked for; none if no protection was given.
 fn chosen(protection: Option<&Protection>) -> Result<Protection> {
     let protection = protection.unwrap_or(&Protection::None);
-    lines::check(protection, ASSUMED_LOSS)?;
+    lines::check(protection)?;
     Ok(protection.clone())
 }

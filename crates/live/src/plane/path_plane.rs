@@ -57,7 +57,7 @@ impl PathPlane {
             let guard = match &path.protection {
                 Some(Protection::None) => Guard::silent(limits.clone(), lines),
                 Some(wanted) => {
-                    lines::check(wanted, law)?;
+                    lines::check(wanted)?;
                     Guard::new(limits.clone(), lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
                 // The guards at the ends of a wire send longer frames than the wire was told of.
@@ -155,12 +155,6 @@ impl Plane for PathPlane {
     /// new session if a number of copies changes.
     fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()> {
         let protection = self.protection.clone();
-        if let Some(protection) = &protection {
-            // Both loss models are checked before either direction is changed: a mistake changes nothing.
-            let mut laws =
-                models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame, self.rate)));
-            laws.try_for_each(|law| lines::check(protection, law))?;
-        }
         let copies =
             |plane: &Self| protection.as_ref().map(|one| plane.laws().map(|law| lines::copies(one, law)));
         let before = copies(self);
@@ -184,8 +178,7 @@ impl Plane for PathPlane {
             return Err(Error::Usage(format!("a plain wire protects nothing: {mend}")));
         }
         let wanted = protection.unwrap_or(&Protection::None);
-        // Both ends are checked before either is changed: a mistake changes nothing.
-        self.laws().iter().try_for_each(|&law| lines::check(wanted, law))?;
+        lines::check(wanted)?;
         self.protect_by(now, wanted);
         self.protection = Some(wanted.clone());
         Ok(())

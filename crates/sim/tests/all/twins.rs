@@ -49,6 +49,42 @@ fn a_held_frame_takes_its_room_in_every_round() {
     assert!(outcomes.sum::<f64>() > 1_000.0, "frames find the loop full");
 }
 
+/// On a long line a window is outstanding, and each further frame costs the oldest frame its copy. A look at a copy between two
+/// frames still finds outstanding the frame that the second of them costs (LG-33).
+#[test]
+fn a_copy_stays_until_the_frame_that_costs_it_leaves() {
+    for recirculates in [true, false] {
+        let mut config = config("stress", "lg-nb");
+        let link =
+            json!({"rate_bps": 100_000_000_000_u64, "propagation_ps": 200_000_000, "mtu_bytes": 1_500});
+        config["link"] = link;
+        config["traffic"] = json!({"source": "saturated", "frame_bytes": 60, "packets": 40_000});
+        config["switch"]["recirculates"] = json!(recirculates);
+        let fast = run(&config);
+        config["skip"] = json!(false);
+        let plain = run(&config);
+        assert_eq!(fast.row, plain.row, "{recirculates}");
+        assert!(number(&fast, "tx_buffer_kb_max") > 2_000.0, "a window of copies");
+    }
+}
+
+/// The last frame that is asked for is forgotten while frames leave, since half of the positions have passed (LG-10). The event of
+/// its copy, which is no event any more, ends no pause (LG-25).
+#[test]
+fn a_forgotten_request_ends_no_pause() {
+    let mut config = config("stress", "lg");
+    config["link"] = json!({"rate_bps": 100_000_000_000_u64, "propagation_ps": 0, "mtu_bytes": 1_500});
+    let every_second = (132_073..132_473).filter(|position| position % 2 == 0);
+    let positions: Vec<u64> = (1_000..132_073).chain(every_second).chain(132_473..198_073).collect();
+    config["loss"]["forward"] = json!({"model": "at", "positions": positions});
+    config["traffic"] = json!({"source": "saturated", "frame_bytes": 64, "packets": 198_500});
+    let fast = run(&config);
+    config["skip"] = json!(false);
+    let plain = run(&config);
+    assert_eq!(fast.row, plain.row);
+    assert_eq!((number(&fast, "pauses"), number(&fast, "pauses_expired")), (0.0, 0.0));
+}
+
 /// Copies find no room for more frames than LinkGuardian has positions, which are 131,072 (LG-3, LG-34). A copy goes round once before
 /// it is dropped here, and by then the sender knows whether the frame was lost.
 #[test]

@@ -235,6 +235,10 @@ impl<P: Payload> SendingSwitch<P> {
 
     /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy behind (LG-5).
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        if self.engine.outstanding() == Position::WINDOW {
+            // The frame costs the oldest frame its copy, which earlier looks still find outstanding (LG-33).
+            self.look_before(now);
+        }
         let number = self.engine.counters().data as u32;
         let position = self.engine.stamp();
         frame.octets += HEADER_OCTETS;
@@ -244,8 +248,7 @@ impl<P: Payload> SendingSwitch<P> {
         self.see(now, is_whole, || shown::data(copy.bare(), position, false, self.is_ordered));
         self.copies.insert(now, copy, &mut self.engine);
         if self.engine.outstanding() == Position::WINDOW {
-            // The next frame costs the oldest its copy, so copies that are free by now must go first (LG-33).
-            self.look_before(now);
+            // The copy of a frame that was given up leaves before its position is in use again (LG-33).
             self.look_in_memory(now);
         }
     }

@@ -137,13 +137,15 @@ impl<P: Payload> SendingSwitch<P> {
         if self.port <= now { self.serve(now, wire) } else { self.step_rarely(now) }
     }
 
-    /// Runs the first rare event that is due at `now`.
+    /// Runs the first rare event that is due at `now`, if it still is: a frame that left meanwhile may have forgotten a copy that was
+    /// asked for (LG-10).
     #[cold]
     fn step_rarely(&mut self, now: Instant) {
         match self.agenda.poll(now) {
             Some(LOOK) => self.look(now),
             Some(REQUEUE) => self.requeue(now),
-            _ => self.expire_pause(now),
+            Some(PAUSE_EXPIRY) => self.expire_pause(now),
+            _ => {}
         }
     }
 
@@ -378,6 +380,9 @@ impl<P: Payload> SendingSwitch<P> {
     /// `SendingSwitch::send_data` of the plain model.
     #[inline(always)]
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        if self.engine.outstanding() == Position::WINDOW {
+            self.look_before_giving_up(now);
+        }
         let number = self.engine.counters().data as u32;
         let position = self.engine.stamp();
         frame.octets += HEADER_OCTETS;
@@ -387,16 +392,15 @@ impl<P: Payload> SendingSwitch<P> {
         self.see(now, arrives, || shown::data(copy.bare(), position, false, self.is_ordered));
         self.copies.insert(now, &copy, &mut self.engine);
         if self.engine.outstanding() == Position::WINDOW {
-            self.free_oldest(now);
+            self.after_acknowledgement(now);
         }
     }
 
-    /// A whole window is outstanding, and the next frame costs the oldest its copy. So copies that are free by now leave first
-    /// (LG-33).
+    /// A whole window is outstanding, and a frame that leaves at `now` costs the oldest frame its copy, which earlier looks still
+    /// find outstanding (LG-33).
     #[cold]
-    fn free_oldest(&mut self, now: Instant) {
+    fn look_before_giving_up(&mut self, now: Instant) {
         self.catch_up(now);
-        self.after_acknowledgement(now);
     }
 
     /// Returns how many copies are kept at `now`.

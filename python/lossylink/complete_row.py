@@ -54,8 +54,8 @@ def complete_row(
         row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
     elif "flows_unfinished" in row:
         row["checks"] = _connections(row)
-    elif row.get("rx_buffer_drops") or row.get("late_retransmissions"):
-        row["checks"] = _order(row, scenario)
+    elif failed := _order(row, scenario):
+        row["checks"] = failed
     return scenario.experiment.in_order(row)
 
 
@@ -105,7 +105,9 @@ def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _order(row: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
-    """Say that a reorder buffer overflowed, or that repairs came too late."""
+    """Say that a reorder buffer overflowed, or that repairs came too late; nothing where neither is so."""
+    if not (row.get("rx_buffer_drops") or row.get("late_retransmissions")):
+        return {}
     from lossylink import checks  # heavy, and only some experiments need it
 
     beyond = beyond_measurement(scenario.switch, rate_bps=round(scenario.values.link.rate))

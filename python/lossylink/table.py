@@ -82,13 +82,20 @@ class Table(Struct, frozen=True):
 def write_frame(frame: polars.DataFrame, path: Path, facts: Mapping[str, str]) -> None:
     """Write a frame as a Parquet file with these facts beside the data.
 
+    Parquet has no structure without members. Such a column, of rows without a check, becomes nulls.
+
     Raises
     ------
     OSError
         The file cannot be written.
     """
+    import polars
+
+    empty = [name for name, kind in frame.schema.items() if kind == polars.Struct([])]
     content = io.BytesIO()
-    frame.write_parquet(content, metadata=dict(facts))
+    frame.with_columns(polars.lit(None).alias(name) for name in empty).write_parquet(
+        content, metadata=dict(facts)
+    )
     # By Python: of a full disk polars says now this, now that, and never which error it was.
     path.write_bytes(content.getbuffer())
 

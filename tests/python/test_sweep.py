@@ -46,6 +46,14 @@ def test_every_combination_has_its_rows(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "summary.json").read_text())["finished"] == 8
 
 
+def test_rows_whose_checks_judge_nothing_are_written(tmp_path: Path) -> None:
+    settings = {"run.duration": "1ms", "run.warmup": 0, "run.cooldown": 0, "traffic.source": "udp-smooth"}
+    grid = {"traffic.rate": ["10M", "20M"]}
+    result = sweep("fec", grid=grid, protection=["none"], settings=settings, output=tmp_path, threads=1)
+    assert result.rows["checks"].to_list() == [{}, {}]
+    assert polars.read_parquet(tmp_path / "rows.parquet")["checks"].to_list() == [None, None]
+
+
 def forbid_running(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("a finished point was run again")

@@ -41,7 +41,7 @@ def _under(name: str, protection: str, divisor: float) -> tuple[Simulation, floa
 
 
 #: One protection each, at sizes that callgrind counts in a few seconds.
-CASES = {
+COUNTED = {
     "stress-none": _under("stress-none", "none", 1),
     "stress-lg": _under("stress-lg", "lg", 1),
     "stress-lg-nb": _under("stress-lg-nb", "lg-nb", 1),
@@ -69,7 +69,7 @@ def paths() -> list[str]:
 
 def measure(name: str, without: str, divisor: float) -> tuple[float, list[dict[str, Any]]]:
     """Return the instructions of one unit of a case without a path, and the outcomes of its two runs."""
-    simulation, smaller = CASES[name]
+    simulation, smaller = COUNTED[name]
 
     def configurations(times: float) -> list[dict[str, Any]]:
         made = simulation.configurations_at(times * smaller)
@@ -90,13 +90,13 @@ def measure(name: str, without: str, divisor: float) -> tuple[float, list[dict[s
 def main() -> int:
     """Measure the cases, and show what each path saves."""
     parser = argparse.ArgumentParser(description="Measure what each fast path saves.")
-    parser.add_argument("--only", help="cases, separated by commas", default=",".join(CASES))
+    parser.add_argument("--only", help="cases, separated by commas", default=",".join(COUNTED))
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_DIVISOR} times smaller")
     asked = parser.parse_args()
     names = [name.strip() for name in asked.only.split(",")]
-    unknown = [name for name in names if name not in CASES]
+    unknown = [name for name in names if name not in COUNTED]
     if unknown:
-        print(f"error: unknown case '{unknown[0]}'; valid: {', '.join(CASES)}", file=sys.stderr)
+        print(f"error: unknown case '{unknown[0]}'; valid: {', '.join(COUNTED)}", file=sys.stderr)
         return 2
     divisor = float(QUICK_DIVISOR if asked.quick else 1)
     left_out = [*paths(), PLAIN]

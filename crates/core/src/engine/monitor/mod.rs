@@ -20,7 +20,7 @@ mod window;
 pub use config::{MonitorConfig, MonitorError};
 pub use window::Counts;
 
-use super::linkguardian::copies_for;
+use super::linkguardian::{MOST_COPIES, copies_for};
 use crate::time::Instant;
 use window::Window;
 
@@ -101,9 +101,9 @@ impl Monitor {
         Some(Decision::Protect { copies: self.copies_at(evidence.loss_rate()) })
     }
 
-    /// Decides whether to send more copies (MON-5).
+    /// Decides whether to send more copies, which are [`MOST_COPIES`] at most (MON-5).
     fn raise(&self, copies: u8, recent: Counts) -> Option<Decision> {
-        let more = copies.checked_add(1)?;
+        let more = (copies < MOST_COPIES).then_some(copies + 1)?;
         let evidence = self.surely_at_least(recent, self.served_by(copies))?;
         Some(Decision::Protect { copies: self.copies_at(evidence.loss_rate()).max(more) })
     }

@@ -81,6 +81,15 @@ fn copies_rise_when_one_is_surely_not_enough() {
     }
 }
 
+// MON-5: no number of copies up to 16 serves a loss of one half, which asks for 26.
+#[test]
+fn copies_rise_to_sixteen_and_no_further() {
+    let mut link = Link::new(config());
+    assert_eq!(link.poll(100_000, 50_000), protect(16));
+    assert_eq!(link.poll(100_000, 50_000), None);
+    assert_eq!(link.poll(100_000, 50_000), None);
+}
+
 // MON-5: a sudden rise is followed within one reading, though the window is still clean.
 #[test]
 fn a_sudden_rise_is_followed_at_once() {

@@ -150,6 +150,19 @@ fn logistic(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
 }
 
+/// Returns the chance of `count` events or more in `trials`, each of probability `p`. A chance of 1e-30 has as many right digits
+/// as one of 0.1.
+pub(crate) fn at_least(count: u64, trials: u64, p: f64) -> f64 {
+    if count == 0 || p >= 1.0 {
+        return if count <= trials { 1.0 } else { 0.0 };
+    }
+    if count > trials || p <= 0.0 {
+        return 0.0;
+    }
+    let (k, rest, q) = (count as f64, (trials - count) as f64, 1.0 - p);
+    (libm::exp(log_probability(k, rest, p, q)) * terms(k, rest, p / q)).min(1.0)
+}
+
 /// Returns the sum of the probabilities of `k` events and of all larger counts, relative to the first; `rest` trials have no
 /// event.
 fn terms(k: f64, rest: f64, odds: f64) -> f64 {
@@ -275,6 +288,17 @@ mod tests {
                 let (low, high) = effective_interval(events, trials, confidence);
                 assert!(0.0 <= low && low < events / trials && events / trials < high && high <= 1.0);
             }
+        }
+    }
+
+    #[test]
+    fn tails_have_their_limits() {
+        assert_eq!(super::at_least(0, 5, 0.1), 1.0);
+        assert_eq!(super::at_least(6, 5, 0.5), 0.0);
+        assert_eq!(super::at_least(1, 5, 0.0), 0.0);
+        assert_eq!(super::at_least(5, 5, 1.0), 1.0);
+        for (count, p) in [(1, 1e-9), (3, 0.2), (40, 0.999)] {
+            assert_near(super::at_least(count, 40, p), at_least(count, 40, p));
         }
     }
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 #: Keys of a scenario that every experiment takes; ``section.*`` stands for all keys of a section.
 COMMON_KEYS = (
-    *("link.rate", "link.propagation", "link.length", "link.mtu", "loss.forward", "loss.reverse"),
+    *("link.rate", "link.propagation", "link.length", "link.phy_latency", "link.mtu"),
+    *("loss.forward", "loss.reverse"),
     *("switch.profile", "switch.queue", "switch.ecn_threshold", "switch.resume", "switch.pause"),
     *("switch.marking_min", "switch.marking_max", "switch.marking_probability"),
     *("switch.rx_buffer", "switch.tx_buffer", "switch.recirculation"),

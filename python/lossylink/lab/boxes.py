@@ -38,13 +38,14 @@ def wire(
     from lossylink.lab.settings import read_loss
     from lossylink.units import parse_rate, parse_size, parse_time
 
+    rate_bps = quantity(parse_rate, rate)
     role = {
         "near": near,
         "far": far,
-        "rate_bps": quantity(parse_rate, rate),
+        "rate_bps": rate_bps,
         "propagation_ps": quantity(parse_time, rtt) // 2,
-        "loss_forward": read_loss(loss).native,
-        "loss_reverse": read_loss(loss_reverse).native,
+        "loss_forward": read_loss(loss).native_at(rate_bps),
+        "loss_reverse": read_loss(loss_reverse).native_at(rate_bps),
     }
     require_interfaces({"--near": near, "--far": far})
     config = configuration("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}

@@ -150,7 +150,8 @@ class Lab:
     def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
         texts = {"forward": forward, "reverse": reverse}
-        losses = {name: read_loss(text).native for name, text in texts.items() if text is not None}
+        given = {name: read_loss(text) for name, text in texts.items() if text is not None}
+        losses = {name: loss.native_at(self.settings.rate_bps) for name, loss in given.items()}
         if self.settings.dataplane == "bmv2":
             switches.check_losses(losses.values())
         self.link.ask("loss", **losses)

@@ -104,8 +104,8 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
         "far": far,
         "rate_bps": settings.rate_bps,
         "propagation_ps": settings.propagation_ps,
-        "loss_forward": settings.loss_forward.native,
-        "loss_reverse": settings.loss_reverse.native,
+        "loss_forward": settings.loss_forward.native_at(settings.rate_bps),
+        "loss_reverse": settings.loss_reverse.native_at(settings.rate_bps),
     }
 
 

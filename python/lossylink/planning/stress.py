@@ -46,7 +46,7 @@ def configured(link: Link, protection: str, *, packets: int = PROBE_FRAMES, seed
     """Return the simulator's configuration: the stress experiment on a link that is kept busy."""
     given: dict[str, Any] = json.loads(_configured(replace(link, loss_ratio=0.5, loss=None), protection))
     given["seed"], given["traffic"]["packets"] = seed, packets
-    given["loss"]["forward"] = dict(link.native_loss)
+    given["loss"]["forward"] = link.loss.native_at(link.rate_bps) if link.loss else dict(link.native_loss)
     return given
 
 

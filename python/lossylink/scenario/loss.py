@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lossylink.errors import UserError, unknown
+from lossylink.scenario import phy
 from lossylink.units import describe_ratio, parse_positive_time, parse_ratio
 
 USAGES: Mapping[str, str] = {
@@ -17,6 +18,7 @@ USAGES: Mapping[str, str] = {
     "gilbert-elliott:P,R[,BAD[,GOOD]]": "good to bad with P, back with R, loss in each state (1 and 0)",
     "gilbert-elliott:mean=M,burst=B": "the same from the mean loss ratio and the mean burst length in frames",
     "gilbert-elliott:mean=M,burst=20ms": "bursts that last a time, whether frames pass or not",
+    "phy:code=rs544,ber=2e-4[,burst=A,..]": "bit errors and the line's code: frames die in failed codewords",
     "at:17,18 or at:5-9": "exactly these frames, counted from 0",
     "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up; gzip and zstd too",
     "netem:loss gemodel 1% 10% 70% 0.1%": "what tc's netem loses and corrupts, in its words and per cent",
@@ -52,6 +54,16 @@ class Loss(NamedTuple):
         """Return the process of a JSON object, called by its model's name."""
         return cls(str(native["model"]), dict(native))
 
+    def native_at(self, rate_bps: float) -> dict[str, Any]:
+        """Return the JSON for a line of this rate, which decides how codewords are interleaved.
+
+        Examples
+        --------
+        >>> parse_loss("phy:code=rs544,ber=2e-4").native_at(400e9)["interleave"]
+        2
+        """
+        return phy.interleaved_at(self.native, rate_bps) if self.native["model"] == "phy" else self.native
+
     @property
     def mean(self) -> float | None:
         """Mean loss ratio of a long run; ``None`` where it depends on frame sizes or on the run's length."""
@@ -71,7 +83,7 @@ def mean_of(native: Mapping[str, Any]) -> float | None:
     0.1
     """
     match native:
-        case {"model": "none"} | {"model": "bit-error-rate", "ber": 0.0}:
+        case {"model": "none"} | {"model": "bit-error-rate" | "phy", "ber": 0.0}:
             return 0.0
         case {"model": "bernoulli", "p": p}:
             return float(p)
@@ -217,6 +229,12 @@ def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float
     return p, 1.0 / burst
 
 
+def _phy(text: str, rest: str) -> Loss:
+    native = phy.parse_phy(text, rest)
+    faster = f"the code makes the line {phy.overhead_ratio(native['code']):.4%} faster than link.rate counts"
+    return Loss(text, native, (f"{faster}, and delays frames (link.phy_latency)",))
+
+
 def _positions(text: str, rest: str) -> Loss:
     positions: set[int] = set()
     for part in rest.split(","):
@@ -268,6 +286,7 @@ _MODELS: dict[str, Callable[[str, str], Loss]] = {
     "bit-error-rate": _bit_error_rate,
     "gilbert-elliott": _gilbert_elliott,
     "netem": _netem,
+    "phy": _phy,
     "quantised": _quantised,
     "trace": lambda text, rest: _trace(text, rest, Path()),
 }

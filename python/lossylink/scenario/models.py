@@ -41,6 +41,9 @@ class Link(Section, frozen=True, kw_only=True):
     rate_back: Annotated[Rate | None, says("bits per second on the way back; unset: link.rate")] = None
     propagation: Annotated[Time | None, says("one-way delay of the cable")] = None
     length: Annotated[Length | None, says("cable length instead of its delay, at 5 ns a metre")] = None
+    phy_latency: Annotated[
+        Time | None, says("delay of the line's code in each direction; unset: that of phy's code, or none")
+    ] = None
     mtu: Annotated[Size, says("largest IP packet in bytes; the Ethernet frame is 14 B longer")] = 1500
 
 

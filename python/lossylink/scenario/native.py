@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossylink.protections import Protection
 from lossylink.scenario.checks import is_rdma
+from lossylink.scenario.phy import latency_ps
 from lossylink.scenario.profiles import thresholds_at
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "threads": threads,
         "skip": values.run.skip,
         "link": _link(scenario),
-        "loss": {"forward": scenario.forward.native, "reverse": scenario.reverse.native},
+        "loss": _loss(scenario),
         "switch": _switch(scenario),
         "protection": protection.value,
         "host": _host(scenario),
@@ -54,10 +55,30 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
 def _link(scenario: Scenario) -> dict[str, int]:
     link = scenario.values.link
     propagation = link.length if link.length is not None else link.propagation
-    section = {"rate_bps": link.rate, "propagation_ps": propagation or 0, "mtu_bytes": link.mtu}
+    one_way_ps = (propagation or 0) + _phy_latency_ps(scenario)
+    section = {"rate_bps": link.rate, "propagation_ps": one_way_ps, "mtu_bytes": link.mtu}
     if link.rate_back is not None:
         section["rate_back_bps"] = link.rate_back
     return section
+
+
+def _phy_latency_ps(scenario: Scenario) -> int:
+    """Both directions of a line have one code."""
+    link = scenario.values.link
+    if link.phy_latency is not None:
+        return link.phy_latency
+    losses = _loss(scenario)
+    rates = {"forward": link.rate, "reverse": link.rate_back or link.rate}
+    codes = ((loss, rates[direction]) for direction, loss in losses.items() if loss["model"] == "phy")
+    return max((latency_ps(loss, rate_bps) for loss, rate_bps in codes), default=0)
+
+
+def _loss(scenario: Scenario) -> dict[str, Any]:
+    link = scenario.values.link
+    return {
+        "forward": scenario.forward.native_at(link.rate),
+        "reverse": scenario.reverse.native_at(link.rate_back or link.rate),
+    }
 
 
 def _switch(scenario: Scenario) -> dict[str, Any]:

@@ -106,6 +106,11 @@ impl Fading {
         self.is_faded
     }
 
+    /// Returns the instant before which a frame has to begin to meet a clear link, as far as is known.
+    pub(super) const fn clear_before(&self) -> Instant {
+        if self.is_faded { Instant::ZERO } else { self.until }
+    }
+
     /// Draws the state at `now` from that at the end of the last visit. The rest of a visit is distributed as a whole one.
     fn leap(&mut self, now: Instant, rng: &mut impl RngCore) {
         let share = self.model.mean_loss_rate();

@@ -34,7 +34,7 @@ impl From<f64> for LossLaw {
 impl LossModel {
     /// Returns the law for frames of `frame_bytes` (FCS included) that follow each other at `rate`.
     ///
-    /// Fades, which go by time, count as the chain that these frames meet. A trace counts as the chain with its share of losses
+    /// Fades, which go by time, count as the chain that these frames meet, and failed codewords as bursts of such frames. A trace counts as the chain with its share of losses
     /// and its mean burst. A finite list of positions loses nothing in the long run.
     pub fn law(&self, frame_bytes: u32, rate: BitRate) -> LossLaw {
         match self {
@@ -42,6 +42,7 @@ impl LossModel {
                 LossLaw::Bursts(fades.chain(Bytes(u64::from(frame_bytes) + PREAMBLE_AND_GAP) / rate))
             }
             Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
+            Self::Phy(phy) => phy.law(frame_bytes),
             Self::Trace(positions) => of_trace(positions),
             _ => LossLaw::Independent(self.mean_loss_rate(frame_bytes)),
         }

@@ -9,6 +9,7 @@ mod fades;
 mod foresight;
 mod gilbert_elliott;
 mod law;
+mod phy;
 mod positions;
 mod process;
 mod quantised;
@@ -20,6 +21,7 @@ pub use error::LossError;
 pub use fades::Fades;
 pub use gilbert_elliott::GilbertElliott;
 pub use law::LossLaw;
+pub use phy::{Code, Phy, PhySettings, ReedSolomon};
 pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;
@@ -28,6 +30,7 @@ pub use steered::{Aim, Bursts, Stake, Steered, Target};
 
 use crate::probability::Probability;
 use crate::time::Duration;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use error::chance;
 
@@ -35,7 +38,7 @@ use error::chance;
 ///
 /// The constructors check their arguments, and every payload can only hold checked values. A
 /// [`LossSpec`] is the form of a model in JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// A clean link.
     None,
@@ -49,6 +52,8 @@ pub enum LossModel {
     GilbertElliott(GilbertElliott),
     /// Bursts that last a time, whether frames pass or not.
     Fades(Fades),
+    /// A line with bit errors, and the code that corrects most of them.
+    Phy(Box<Phy>),
     /// Exactly the frames at these positions, counted from zero.
     At(Positions),
     /// A recorded sequence of losses that repeats when it is exhausted.
@@ -100,6 +105,15 @@ impl LossModel {
         Fades::new(clear, fade).map(Self::Fades)
     }
 
+    /// Returns the losses of a line with these bit errors and this code; a line without bit errors is clean.
+    ///
+    /// # Errors
+    /// If a setting lies outside of its range, or two do not go together.
+    pub fn phy(settings: PhySettings) -> Result<Self, LossError> {
+        let phy = Phy::new(settings)?;
+        Ok(if settings.bit_error_ratio == 0.0 { Self::None } else { Self::Phy(Box::new(phy)) })
+    }
+
     /// Returns losses of exactly the frames at `positions`, counted from zero, in any order of writing.
     ///
     /// # Errors
@@ -128,6 +142,7 @@ impl LossModel {
             Self::BitErrorRate(ber) => any_of(u64::from(frame_bytes) * BITS_PER_BYTE, *ber),
             Self::GilbertElliott(chain) => chain.mean_loss_rate(),
             Self::Fades(fades) => fades.mean_loss_rate(),
+            Self::Phy(phy) => phy.mean_loss_rate(frame_bytes),
             Self::Trace(positions) => positions.mean_loss_rate(),
         }
     }

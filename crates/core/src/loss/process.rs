@@ -3,16 +3,20 @@
 //! Every law is a sequence of *runs*: a number of units passes, then (usually) a frame is lost. The unit of a run is a frame, or
 //! a bit where the law is a bit error rate. A geometric law has no memory, so a fresh run may start after the frame that an error
 //! hit.
+//!
+//! A law that goes by time knows instead until when the line is clear.
 
 use super::fades::Fading;
 use super::gilbert_elliott::Chain;
+use super::phy::{Failures, PREAMBLE_OCTETS};
 use super::positions::Cursor;
 use super::run::Run;
 use super::steered::{Aim, Bursts, Stake, Steered};
 use super::{BITS_PER_BYTE, LossModel};
 use crate::probability::Probability;
 use crate::rng::Stream;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+use crate::units::BitRate;
 use alloc::boxed::Box;
 
 /// A loss model with its random stream; call [`is_lost_at`](Self::is_lost_at) once for every frame
@@ -26,6 +30,11 @@ pub struct LossProcess {
     /// Units of a frame: a number for each frame, and a number for each of its bytes. Both are zero on a clean link.
     per_frame: u64,
     per_byte: u64,
+    /// Frames that have left before this instant are certain to pass, as far as the law goes by time; `NEVER` if the law does not.
+    clear_before: Instant,
+    /// The time that an octet takes, and the octets in front of each frame that can be hit, if the law goes by octets of the line.
+    octet: Duration,
+    in_front: u64,
     /// Whether the frame that does not fit in `clear` is lost. If not, only the known run ends there.
     ends_in_loss: bool,
     law: Law,
@@ -39,8 +48,10 @@ enum Law {
     Geometric(Probability),
     Chain(Chain),
     Positions(Cursor),
-    /// Decided frame by frame, by the time at which each frame begins: its runs are empty.
+    /// Decided by the time at which a frame begins: its run has no end.
     Fading(Fading),
+    /// Decided by the octets of the line that a frame takes: its run has no end.
+    Coded(Box<Failures>),
     /// Decided frame by frame: its runs are empty.
     Steered(Box<Steered>),
 }
@@ -52,31 +63,63 @@ impl Law {
             Self::Geometric(chance) => Run { clear: chance.failures_before_success(rng), ends_in_loss: true },
             Self::Chain(chain) => chain.next_run(rng),
             Self::Positions(cursor) => cursor.next_run(),
-            Self::Fading(_) | Self::Steered(_) => Run { clear: 0, ends_in_loss: false },
+            Self::Fading(_) | Self::Coded(_) => Run::FOREVER,
+            Self::Steered(_) => Run { clear: 0, ends_in_loss: false },
         }
     }
 }
 
 impl LossProcess {
     /// Returns a process of `model` on a random stream of its own.
-    pub fn new(model: &LossModel, mut rng: Stream) -> Self {
+    ///
+    /// # Panics
+    /// If the model is that of a line with a code: [`on_line`](Self::on_line) takes the line's rate.
+    pub fn new(model: &LossModel, rng: Stream) -> Self {
+        Self::build(model, None, rng)
+    }
+
+    /// Returns a process of `model` on a line of this rate, with a random stream of its own.
+    pub fn on_line(model: &LossModel, rate: BitRate, rng: Stream) -> Self {
+        Self::build(model, Some(rate), rng)
+    }
+
+    fn build(model: &LossModel, rate: Option<BitRate>, mut rng: Stream) -> Self {
         let law = match model {
             LossModel::None => Law::Clean,
             LossModel::Bernoulli(chance) | LossModel::BitErrorRate(chance) => Law::Geometric(*chance),
             LossModel::Quantised(quantised) => Law::Geometric(quantised.probability()),
             LossModel::GilbertElliott(chain) => Law::Chain(Chain::new(*chain, &mut rng)),
             LossModel::Fades(fades) => Law::Fading(Fading::new(*fades, &mut rng)),
+            LossModel::Phy(phy) => {
+                let rate = rate.expect("the code of a line goes by the line's octets");
+                Law::Coded(Box::new(Failures::new(phy, rate, &mut rng)))
+            }
             LossModel::At(positions) | LossModel::Trace(positions) => {
                 Law::Positions(Cursor::new(positions.clone()))
             }
         };
         let (per_frame, per_byte) = match model {
-            LossModel::None => (0, 0),
+            LossModel::None | LossModel::Fades(_) | LossModel::Phy(_) => (0, 0),
             LossModel::BitErrorRate(_) => (0, BITS_PER_BYTE),
             _ => (1, 0),
         };
-        let mut process = Self { clear: 0, per_frame, per_byte, ends_in_loss: false, law, rng };
+        let (octet, in_front) = match &law {
+            Law::Coded(failures) => (failures.octet(), PREAMBLE_OCTETS),
+            _ => (Duration::ZERO, 0),
+        };
+        let mut process = Self {
+            clear: 0,
+            per_frame,
+            per_byte,
+            clear_before: Instant::NEVER,
+            octet,
+            in_front,
+            ends_in_loss: false,
+            law,
+            rng,
+        };
         process.start_run();
+        process.look_ahead();
         process
     }
 
@@ -86,7 +129,8 @@ impl LossProcess {
     /// If the law goes by time: [`is_lost_at`](Self::is_lost_at) takes the time.
     #[inline]
     pub fn is_lost(&mut self, frame_bytes: u32) -> bool {
-        self.is_lost_at(Instant::NEVER, frame_bytes)
+        assert!(!self.goes_by_time(), "a law that goes by time has to know when a frame begins");
+        self.is_lost_at(Instant::ZERO, frame_bytes)
     }
 
     /// Whether the link corrupts the next frame, one of `frame_bytes` that begins to leave at `now`, no sooner than the one before.
@@ -100,18 +144,41 @@ impl LossProcess {
     #[inline]
     pub fn is_lost_with(&mut self, now: Instant, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
         let units = self.units(frame_bytes);
-        if units <= self.clear {
+        if units <= self.clear && now < self.clear_before(frame_bytes) {
             self.clear -= units;
             return false;
         }
         match &mut self.law {
             Law::Steered(steered) => steered.decide(units, stake()),
-            Law::Fading(fading) => {
-                assert!(!now.is_never(), "a link that fades has to know when a frame begins");
-                fading.is_faded(now, &mut self.rng)
-            }
+            Law::Fading(_) | Law::Coded(_) => self.is_hit(now, frame_bytes),
             _ => self.end_run(units),
         }
+    }
+
+    /// Decides about a frame that may not have left before the line stops to be clear.
+    #[inline(never)]
+    fn is_hit(&mut self, now: Instant, frame_bytes: u32) -> bool {
+        let is_hit = match &mut self.law {
+            Law::Fading(fading) => fading.is_faded(now, &mut self.rng),
+            Law::Coded(failures) => failures.is_lost(now, frame_bytes, &mut self.rng),
+            _ => unreachable!("the law does not go by time"),
+        };
+        self.look_ahead();
+        is_hit
+    }
+
+    /// Notes until when the line is clear.
+    fn look_ahead(&mut self) {
+        self.clear_before = match &self.law {
+            Law::Fading(fading) => fading.clear_before(),
+            Law::Coded(failures) => failures.clear_before(),
+            _ => Instant::NEVER,
+        };
+    }
+
+    /// Whether losses go by time, whatever frames are on the line.
+    const fn goes_by_time(&self) -> bool {
+        matches!(self.law, Law::Fading(_) | Law::Coded(_))
     }
 
     /// Steers the losses from now on, by a random stream of their own; a clean direction stays clean. Returns `None`, and changes
@@ -124,7 +191,7 @@ impl LossProcess {
             Law::Clean => return Some(()),
             Law::Geometric(chance) => Steered::independent(*chance, aim, rng),
             Law::Chain(chain) => Steered::chain(*chain.model(), chain.model().bursts()?, aim, rng),
-            Law::Positions(_) | Law::Fading(_) => return None,
+            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) => return None,
             Law::Steered(_) => panic!("losses are steered once"),
         };
         self.law = Law::Steered(Box::new(steered));
@@ -138,7 +205,7 @@ impl LossProcess {
         match &self.law {
             Law::Clean | Law::Geometric(_) => Some(Bursts { hold: 0, mean_losses: 1.0 }),
             Law::Chain(chain) => chain.model().bursts(),
-            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => None,
+            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) | Law::Steered(_) => None,
         }
     }
 
@@ -150,7 +217,7 @@ impl LossProcess {
             Law::Clean => LossModel::None,
             Law::Geometric(_) => LossModel::Bernoulli(often),
             Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
-            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => return None,
+            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) | Law::Steered(_) => return None,
         };
         Some(Self::new(&model, rng))
     }
@@ -165,7 +232,19 @@ impl LossProcess {
         if let Law::Steered(steered) = &mut self.law { Some(steered) } else { None }
     }
 
-    /// Returns how many frames of `frame_bytes` are certain to pass from here on: a driver may skip them.
+    /// Returns the instant before which a frame of `frame_bytes` has to begin to be certain to pass: `NEVER` unless the law goes by
+    /// time.
+    #[inline]
+    pub fn clear_before(&self, frame_bytes: u32) -> Instant {
+        if self.clear_before.is_never() {
+            return Instant::NEVER;
+        }
+        let takes = self.octet * (u64::from(frame_bytes) + self.in_front);
+        Instant::ZERO + self.clear_before.saturating_since(Instant::ZERO + takes)
+    }
+
+    /// Returns how many frames of `frame_bytes` are certain to pass from here on: a driver may skip them. Each has to begin before
+    /// [`clear_before`](Self::clear_before), too.
     ///
     /// A lower bound: the frame after them is usually, not always, a lost one.
     #[inline]
@@ -188,9 +267,9 @@ impl LossProcess {
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
-    /// Whether `frames` frames, of `bytes` together, are certain to pass.
-    pub const fn is_clear(&self, frames: u64, bytes: u64) -> bool {
-        self.units_of(frames, bytes) <= self.clear
+    /// Whether `frames` frames, of `bytes` together, are certain to pass, all of which have left by `until`.
+    pub fn is_clear(&self, frames: u64, bytes: u64, until: Instant) -> bool {
+        self.units_of(frames, bytes) <= self.clear && until < self.clear_before
     }
 
     /// Lets `frames` frames pass, of `bytes` together. Equals [`LossProcess::is_lost`] of each.
@@ -237,15 +316,15 @@ impl LossProcess {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Code, PhySettings};
     use super::*;
     use crate::rng::Streams;
-    use crate::time::Duration;
     use alloc::vec;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
     fn process(model: &LossModel, seed: u64) -> LossProcess {
-        LossProcess::new(model, Streams::new(seed).stream("link/0/loss"))
+        LossProcess::on_line(model, BitRate::from_gbps(100), Streams::new(seed).stream("link/0/loss"))
     }
 
     /// Fails unless the losses among `frames` lie within five standard deviations of the mean of
@@ -359,6 +438,21 @@ mod tests {
             (1u64..3_000, 1u64..300).prop_map(|(clear, fade)| {
                 LossModel::fades(Duration::from_ns(clear), Duration::from_ns(fade)).unwrap()
             }),
+            (1e-4..1e-2f64, prop_oneof![Just(0.0), Just(0.5)], any::<bool>()).prop_map(
+                |(ber, repeat, is_precoded)| {
+                    let code = Code::RS272;
+                    let settings = PhySettings {
+                        code,
+                        bit_error_ratio: ber,
+                        interleaved: 1,
+                        repeat,
+                        is_precoded,
+                        lanes: 1,
+                        line_bits: 2,
+                    };
+                    LossModel::phy(settings).unwrap()
+                }
+            ),
             prop::collection::btree_set(0..500u64, 1..20)
                 .prop_map(|at| LossModel::at(at.into_iter().collect()).unwrap()),
             prop::collection::vec(any::<bool>(), 1..50).prop_map(|lost| LossModel::trace(&lost).unwrap()),
@@ -377,12 +471,15 @@ mod tests {
             let mut offering = skipping.clone();
             for (now, (draw, frame_bytes)) in (0u64..).map(|step| Instant::from_ps(100_000 * step)).zip(steps) {
                 // At most a few frames a step, so that the side that offers frames one by one takes little time.
-                let frames = draw % skipping.clear_frames(frame_bytes).saturating_add(1).min(200);
+                let is_in_time = now < skipping.clear_before(frame_bytes);
+                let most = if is_in_time { skipping.clear_frames(frame_bytes).saturating_add(1).min(200) } else { 1 };
+                let frames = draw % most;
                 skipping.skip(frames, frame_bytes);
                 for _ in 0..frames {
                     prop_assert!(!offering.is_lost_at(now, frame_bytes));
                 }
                 prop_assert_eq!(skipping.clear_frames(frame_bytes), offering.clear_frames(frame_bytes));
+                prop_assert_eq!(skipping.clear_before(frame_bytes), offering.clear_before(frame_bytes));
                 prop_assert_eq!(skipping.is_lost_at(now, frame_bytes), offering.is_lost_at(now, frame_bytes));
             }
         }

@@ -1,8 +1,9 @@
 //! The form of a loss model in JSON, which Python has read from a user's text, for the simulator and for
 //! the live data plane.
 
-use super::{LossError, LossModel};
+use super::{Code, LossError, LossModel, PhySettings};
 use crate::time::Duration;
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,23 @@ pub enum LossSpec {
         /// Mean length of a fade, in picoseconds.
         fade_ps: u64,
     },
+    /// A line with bit errors, and its code.
+    Phy {
+        /// Name of the code.
+        code: String,
+        /// Share of wrong bits that the decoder finds.
+        ber: f64,
+        /// Codewords that take symbols in turn.
+        interleave: u32,
+        /// Chance that an error makes the next line symbol wrong.
+        burst: f64,
+        /// Whether the line is precoded.
+        precoding: bool,
+        /// Lanes of the code that share the line bit by bit.
+        lanes: u32,
+        /// Bits of a line symbol.
+        line_bits: u32,
+    },
     /// Losses of exactly these frames.
     At {
         /// Positions of the lost frames, counted from zero.
@@ -76,6 +94,17 @@ impl LossSpec {
             Self::Fades { clear_ps, fade_ps } => {
                 LossModel::fades(Duration::from_ps(*clear_ps), Duration::from_ps(*fade_ps))
             }
+            Self::Phy { code, ber, interleave, burst, precoding, lanes, line_bits } => {
+                LossModel::phy(PhySettings {
+                    code: Code::named(code)?,
+                    bit_error_ratio: *ber,
+                    interleaved: *interleave,
+                    repeat: *burst,
+                    is_precoded: *precoding,
+                    lanes: *lanes,
+                    line_bits: *line_bits,
+                })
+            }
             Self::At { positions } => LossModel::at(positions.clone()),
             Self::Trace { lost } => LossModel::trace(lost),
         }
@@ -83,7 +112,7 @@ impl LossSpec {
 
     /// Whether the loss of a frame depends on its length.
     pub const fn depends_on_length(&self) -> bool {
-        matches!(self, Self::BitErrorRate { .. })
+        matches!(self, Self::BitErrorRate { .. } | Self::Phy { .. })
     }
 }
 
@@ -111,6 +140,19 @@ mod tests {
             (
                 r#"{"model":"fades","clear_ps":980000,"fade_ps":20000}"#,
                 LossModel::fades(Duration::from_ns(980), Duration::from_ns(20)).unwrap(),
+            ),
+            (
+                r#"{"model":"phy","code":"rs544","ber":2e-4,"interleave":2,"burst":0.5,"precoding":true,"lanes":4,"line_bits":2}"#,
+                LossModel::phy(PhySettings {
+                    code: Code::RS544,
+                    bit_error_ratio: 2e-4,
+                    interleaved: 2,
+                    repeat: 0.5,
+                    is_precoded: true,
+                    lanes: 4,
+                    line_bits: 2,
+                })
+                .unwrap(),
             ),
             (r#"{"model":"at","positions":[18,17]}"#, LossModel::at(vec![17, 18]).unwrap()),
             (r#"{"model":"trace","lost":[false,true]}"#, LossModel::trace(&[false, true]).unwrap()),

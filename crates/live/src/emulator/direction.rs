@@ -88,7 +88,7 @@ impl Direction {
 
     /// Sets another loss model from now on.
     pub fn set_loss(&mut self, model: &LossModel, streams: &Streams, name: &str) {
-        self.loss = LossProcess::new(model, streams.stream(name));
+        self.loss = LossProcess::on_line(model, self.rate, streams.stream(name));
     }
 
     /// Whether the transmitter is free.

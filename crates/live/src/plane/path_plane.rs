@@ -46,7 +46,7 @@ impl PathPlane {
         let rate = values::rate(path.rate_bps)?;
         let loss = [values::loss(&path.loss_forward)?, values::loss(&path.loss_reverse)?];
         let directions = ENDS.map(|end| {
-            let process = LossProcess::new(&loss[end], streams.stream(DIRECTIONS[end]));
+            let process = LossProcess::on_line(&loss[end], rate, streams.stream(DIRECTIONS[end]));
             Direction::new(rate, path.propagation(), process)
         });
         let longest_frame = config.mtu_bytes as u32;

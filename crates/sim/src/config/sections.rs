@@ -15,7 +15,7 @@ pub struct LinkConfig {
     /// Line rate of the way back, in bits per second on the wire; `None` is as forward.
     #[serde(default)]
     pub rate_back_bps: Option<u64>,
-    /// One-way delay of the cable, beyond the delay in the switch profile.
+    /// One-way delay of the cable and of the line's code, beyond the delay in the switch profile.
     pub propagation_ps: u64,
     /// Largest IP packet.
     pub mtu_bytes: u32,

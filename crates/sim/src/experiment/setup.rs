@@ -77,8 +77,10 @@ impl<'a> Setup<'a> {
 
     /// Returns the loss processes of both directions, each with its own random stream.
     fn losses(&self, streams: &Streams) -> Losses {
-        let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
-        (forward, LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss")))
+        let LineRates { forward, back } = self.plan.rates;
+        let process =
+            |model, rate: LineRate, name| LossProcess::on_line(model, rate.bit_rate(), streams.stream(name));
+        (process(&self.forward, forward, "link/0/loss"), process(&self.reverse, back, "link/0/reverse-loss"))
     }
 
     /// Builds the protected link, with its own random streams.
@@ -166,8 +168,15 @@ impl<'a> Setup<'a> {
         let Some(config) = self.config.path.as_ref().filter(|config| config.is_impaired()) else {
             return Ok(path);
         };
-        let process =
-            |spec, name| Ok::<_, ConfigError>(LossProcess::new(&model(spec)?, streams.stream(name)));
+        let process = |spec, name| {
+            match model(spec)? {
+            LossModel::Phy(_) => Err(ConfigError(
+                "the hops around the link have no code of their own: write phy for loss.forward, or another model for path.loss"
+                    .into(),
+            )),
+            model => Ok(LossProcess::new(&model, streams.stream(name))),
+        }
+        };
         let (forward, back) = (&config.loss.forward, &config.loss.reverse);
         let path = path.losing((process(forward, "path/loss")?, process(back, "path/reverse-loss")?));
         let most = config.jitter;

@@ -172,9 +172,11 @@ impl Wire {
 #[cfg(all(test, feature = "fast"))]
 mod tests {
     use super::*;
-    use lossylink_core::loss::LossModel;
+    use crate::kernel::Train;
+    use lossylink_core::loss::{Code, LossModel, PhySettings};
     use lossylink_core::rng::Streams;
     use lossylink_core::time::Duration;
+    use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 
     const HEADER_OCTETS: u32 = 3;
@@ -185,7 +187,19 @@ mod tests {
             Just(LossModel::None),
             (1e-3..0.2).prop_map(|p| LossModel::bernoulli(p).unwrap()),
             (1e-7..1e-4).prop_map(|ber| LossModel::bit_error_rate(ber).unwrap()),
-            Just(LossModel::fades(Duration::from_ns(3), Duration::from_ns(1)).unwrap()),
+            Just(LossModel::fades(Duration::from_ns(3_000), Duration::from_ns(300)).unwrap()),
+            (1e-4..1e-3).prop_map(|ber| {
+                LossModel::phy(PhySettings {
+                    code: Code::RS272,
+                    bit_error_ratio: ber,
+                    interleaved: 2,
+                    repeat: 0.5,
+                    is_precoded: false,
+                    lanes: 1,
+                    line_bits: 2,
+                })
+                .unwrap()
+            }),
             (1e-3..0.1, 0.1..1.0).prop_map(|(p, r)| LossModel::gilbert_elliott(p, r, 0.0, 1.0).unwrap()),
         ]
     }
@@ -197,26 +211,33 @@ mod tests {
             seed: u64,
             turns in prop::collection::vec((87..LARGEST_OCTETS, 1u64..40, 0u64..40), 1..20),
         ) {
-            let mut together = Wire::new(LossProcess::new(&model, Streams::new(seed).stream("loss")));
+            let process = LossProcess::on_line(&model, BitRate::from_gbps(100), Streams::new(seed).stream("loss"));
+            let mut together = Wire::new(process);
             let mut apart = together.clone();
             let data = Kind::Data { header_octets: HEADER_OCTETS };
-            for (turn, (octets, frames, control)) in (0..).zip(turns) {
-                let now = Instant::from_ps(500 * turn);
-                let frames = frames.min(together.clear_frames(octets));
-                if frames > 0 {
-                    together.carry_clear(frames as u32, octets, HEADER_OCTETS);
+            let takes = |octets: u32| Duration::from_ps(80 * u64::from(octets));
+            let mut now = Instant::ZERO;
+            for (octets, frames, control) in turns {
+                let starts = |now, octets, count| Train { spacing: takes(octets), count, ..Train::of_one(now) };
+                for (octets, most, is_data) in [(octets, frames, true), (84, control, false)] {
+                    if most == 0 {
+                        continue;
+                    }
+                    let frames = together.clear_starts(starts(now, octets, most as u32), octets);
+                    match is_data {
+                        true if frames > 0 => together.carry_clear(frames, octets, HEADER_OCTETS),
+                        true => {}
+                        false => together.carry_control(u64::from(frames), 84),
+                    }
+                    for _ in 0..frames {
+                        let kind = if is_data { data } else { Kind::Control };
+                        prop_assert!(apart.carry(now, octets, kind));
+                        now += takes(octets);
+                    }
+                    prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
                 }
-                for _ in 0..frames {
-                    prop_assert!(apart.carry(now, octets, data));
-                }
-                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
-                let control = control.min(together.clear_frames(84));
-                together.carry_control(control, 84);
-                for _ in 0..control {
-                    prop_assert!(apart.carry(now, 84, Kind::Control));
-                }
-                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
                 prop_assert_eq!(together.carry(now, 1541, data), apart.carry(now, 1541, data));
+                now += takes(1541);
             }
         }
     }

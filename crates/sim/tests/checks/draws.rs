@@ -107,7 +107,7 @@ pub(crate) fn config(bytes: &[u8], profiles: &Profiles) -> Value {
 }
 
 fn loss(script: &mut Script<'_>) -> Value {
-    match script.byte() % 8 {
+    match script.byte() % 9 {
         0 => json!({"model": "none"}),
         1 => json!({"model": "bernoulli", "p": 1.0}),
         2 => json!({"model": "bernoulli", "p": script.pick(&[0.999, 0.99, 0.9, 0.5, 0.1, 1e-3])}),
@@ -122,6 +122,10 @@ fn loss(script: &mut Script<'_>) -> Value {
             "loss_good": script.pick(&[0.0, 0.01]), "loss_bad": script.pick(&[1.0, 0.5]),
         }),
         6 => json!({"model": "bit-error-rate", "ber": script.pick(&[1e-6, 1e-4, 1e-2])}),
+        7 => json!({
+            "model": "phy", "code": script.pick(&["rs544", "rs272", "none"]), "ber": script.pick(&[1e-9, 1e-3, 0.1, 0.5]),
+            "interleave": 1, "burst": script.pick(&[0.0, 0.5]), "precoding": false, "lanes": 1, "line_bits": 2,
+        }),
         _ => {
             let first = script.number(40);
             let positions: Vec<u64> = (first..first + 1 + script.number(200)).collect();

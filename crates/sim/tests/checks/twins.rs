@@ -111,7 +111,7 @@ fn draw_work(config: &mut Value, script: &mut Script<'_>) {
 
 /// Returns losses from which a link recovers within some frames.
 fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
-    match script.byte() % 8 {
+    match script.byte() % 10 {
         0 | 1 => json!({"model": "none"}),
         2 | 3 => json!({"model": "bernoulli", "p": script.pick(&[1e-3, 1e-2, 0.1])}),
         4 => json!({
@@ -121,6 +121,20 @@ fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
         5 => json!({"model": "bit-error-rate", "ber": script.pick(&[1e-7, 1e-6, 1e-5])}),
         6 => {
             json!({"model": "fades", "clear_ps": 200 * frame_ps, "fade_ps": script.pick(&[1, 4, 20]) * frame_ps})
+        }
+        7 | 8 => {
+            let (code, line_bits, interleave, ber) = script.pick(&[
+                ("rs272", 2, 1, 5e-4),
+                ("rs272", 2, 2, 1e-3),
+                ("rs528", 1, 4, 4e-4),
+                ("firecode", 1, 1, 1e-5),
+                ("none", 2, 1, 1e-6),
+            ]);
+            let burst = if interleave < 4 { script.pick(&[0.0, 0.5]) } else { 0.0 };
+            json!({
+                "model": "phy", "code": code, "ber": ber, "interleave": interleave, "burst": burst,
+                "precoding": false, "lanes": 1, "line_bits": line_bits,
+            })
         }
         _ => {
             let first = script.number(60);

@@ -33,6 +33,8 @@ pub(super) struct CleanFlows {
 #[derive(Clone, Copy, Debug)]
 struct CleanFlow {
     trial: Trial,
+    /// The time from the opening of the flow until the network is at rest.
+    whole: Duration,
     frames: u64,
     octets: u32,
 }
@@ -57,9 +59,11 @@ impl CleanFlows {
         let by_chain = self.chain.as_ref().and_then(|chain| chain.take(network, &serial.reception, streams));
         by_chain.or_else(|| {
             let flow = self.flow(serial, network, stop)?;
-            if !network.link.skip_clean(flow.frames, flow.octets) {
+            let end = network.now() + flow.whole;
+            if !network.link.skip_clean(flow.frames, flow.octets, end) {
                 return None;
             }
+            network.wait_until(end);
             network.take(0, |ends| T::pass(ends, serial.flow.size_bytes));
             let once = draw_once(serial.once.as_ref(), &mut streams.stream("hosts"), serial.flow.size_bytes);
             Some((flow.trial.with(once), flow.frames))
@@ -83,7 +87,12 @@ impl CleanFlows {
         if let Some(flow) = known.get() {
             return *flow;
         }
-        if self.crossing.get().is_some_and(|&(frames, octets)| !network.link.is_clear_for(frames, octets)) {
+        let now = network.now();
+        if self
+            .crossing
+            .get()
+            .is_some_and(|&(frames, octets)| !network.link.is_clear_for(frames, octets, now))
+        {
             return None;
         }
         let flow = *known.get_or_init(|| serial.repeatable_flow(phase, stop));
@@ -136,7 +145,8 @@ impl CleanChain {
         streams: &Streams,
     ) -> Option<Taken> {
         let taken = self.chain.taken(reception, draws(streams))?;
-        let is_certain = taken.whole < self.limit && network.link.skip_clean(self.frames, self.octets);
+        let is_certain = taken.whole < self.limit
+            && network.link.skip_clean(self.frames, self.octets, network.now() + taken.whole);
         is_certain.then_some(taken)
     }
 
@@ -188,11 +198,13 @@ impl<T: SerialProtocol> Serial<'_, T> {
         let network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![ends]);
         let mut network = network.skipping(true).stopping(stop);
         network.set_reception(&self.reception);
+        let start = network.now();
         let trial = self.run_flow(&mut network, &mut streams.stream("hosts"));
         let leaves_a_phase = T::phase(network.conversation(0), bytes).is_some();
         let repeats = trial.took.is_some() && leaves_a_phase && !network.is_stopped();
         let traffic = network.link.traffic();
-        repeats.then_some(CleanFlow { trial, frames: traffic.frames, octets: traffic.largest_octets })
+        let whole = network.now() - start;
+        repeats.then_some(CleanFlow { trial, whole, frames: traffic.frames, octets: traffic.largest_octets })
     }
 
     /// Returns the chain of turns of a flow that meets no loss, if the flow has one.

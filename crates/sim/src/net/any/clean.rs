@@ -5,22 +5,22 @@ use crate::net::{IdleLink, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> AnyLink<P> {
-    /// Whether [`skip_clean`](Self::skip_clean) would carry `frames` data frames of `octets`.
-    pub fn is_clear_for(&mut self, frames: u64, octets: u32) -> bool {
+    /// Whether [`skip_clean`](Self::skip_clean) would carry `frames` data frames of `octets` that begin to leave by `until`.
+    pub fn is_clear_for(&mut self, frames: u64, octets: u32, until: Instant) -> bool {
         match &mut self.line {
-            Line::Plain(link) => link.is_clear_for(frames, octets),
-            Line::Inspected(link) => link.seen().is_some_and(|link| link.is_clear_for(frames, octets)),
+            Line::Plain(link) => link.is_clear_for(frames, octets, until),
+            Line::Inspected(link) => link.seen().is_some_and(|link| link.is_clear_for(frames, octets, until)),
             _ => false,
         }
     }
 
-    /// Carries `frames` data frames of `octets` by one sum, if each frame is certain to cross like frames before it. Otherwise
-    /// returns false and changes nothing.
-    pub fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+    /// Carries `frames` data frames of `octets`, which begin to leave by `until`, by one sum, if each frame is certain to cross like
+    /// frames before it. Otherwise returns false and changes nothing.
+    pub fn skip_clean(&mut self, frames: u64, octets: u32, until: Instant) -> bool {
         match &mut self.line {
-            Line::Plain(link) => link.skip_clean(frames, octets),
+            Line::Plain(link) => link.skip_clean(frames, octets, until),
             // Skipped frames take no time, so a look that is still to come falls on none of them.
-            Line::Inspected(link) => link.seen().is_some_and(|link| link.skip_clean(frames, octets)),
+            Line::Inspected(link) => link.seen().is_some_and(|link| link.skip_clean(frames, octets, until)),
             _ => false,
         }
     }

@@ -11,10 +11,10 @@ impl<P: Payload> Backward<P> {
     #[inline]
     pub(in crate::net) fn take(&mut self, train: Train, frame: &Frame<P>) -> Passage {
         let serialisation = self.rate.serialisation(frame.octets);
-        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
-        let train = train.up_to(clear.max(1));
         let starts = train.starts(self.busy_until, serialisation);
         let starts = starts.unwrap_or_else(|| Train::of_one(train.first.max(self.busy_until)));
+        let clear = self.wire.clear_starts(starts, frame.octets);
+        let starts = starts.up_to(clear.max(1));
         self.busy_until = starts.last() + serialisation;
         if clear > 0 {
             self.wire.carry_clear(starts.count, frame.octets, 0);

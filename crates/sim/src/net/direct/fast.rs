@@ -13,7 +13,7 @@ impl<P: Payload> Line<P> {
     fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
         let serialisation = self.rate.serialisation(frame.octets);
         let keeps_distance = train.spacing >= serialisation;
-        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
+        let clear = self.wire.clear_starts(train, frame.octets);
         let starts = train.up_to(if keeps_distance { clear.max(1) } else { 1 });
         self.pass(starts, frame.octets, serialisation, clear > 0)
     }
@@ -44,7 +44,7 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
         }
         let starts = train.starts(self.line.busy_until, serialisation);
         let starts = starts.unwrap_or(Train::of_one(self.line.busy_until));
-        let clear = self.line.wire.clear_frames(octets).min(u64::from(starts.come_by(until))) as u32;
+        let clear = self.line.wire.clear_starts(starts.up_to(starts.come_by(until)), octets);
         let starts = starts.up_to(clear.max(1));
         let entered = self.queue.let_through(train.up_to(starts.count), starts, octets);
         if entered == 0 {
@@ -55,15 +55,17 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
         Passage { taken: starts.count.min(entered + 1), ..passage }
     }
 
-    /// Whether `frames` data frames of `octets` are certain to arrive and leave the scheme of the link as it was.
-    pub(in crate::net) fn is_clear_for(&self, frames: u64, octets: u32) -> bool {
-        S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames
+    /// Whether `frames` data frames of `octets` that begin to leave by `until` are certain to arrive, and leave the scheme of the
+    /// link as it was.
+    pub(in crate::net) fn is_clear_for(&self, frames: u64, octets: u32, until: Instant) -> bool {
+        let (clear, by) = self.line.wire.clear_frames(octets);
+        S::SKIPS_CLEAN && clear >= frames && until <= by
     }
 
-    /// Lets `frames` data frames of `octets` pass without a look at each, if each is certain to arrive and leaves the scheme of
-    /// the link as it was. Otherwise returns false and changes nothing.
-    pub(in crate::net) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        let is_clear = self.is_clear_for(frames, octets);
+    /// Lets `frames` data frames of `octets` pass that begin to leave by `until`, without a look at each, if each is certain to
+    /// arrive and leaves the scheme of the link as it was. Otherwise returns false and changes nothing.
+    pub(in crate::net) fn skip_clean(&mut self, frames: u64, octets: u32, until: Instant) -> bool {
+        let is_clear = self.is_clear_for(frames, octets, until);
         if is_clear {
             self.line.wire.skip(frames, octets);
         }

@@ -1,7 +1,9 @@
 //! Frames that are certain to arrive whole, many at a time.
 
 use super::{Traffic, Wire};
+use crate::kernel::Train;
 use crate::net::frame::GAP_OCTETS;
+use lossylink_core::time::Instant;
 
 impl Wire {
     /// Carries `frames` control frames of `octets` that are certain to arrive whole.
@@ -12,10 +14,11 @@ impl Wire {
         self.traffic.control_octets += frames * u64::from(octets);
     }
 
-    /// Whether the data frames and control frames of `load` are certain to arrive whole, if they are sent next.
-    pub fn is_clear(&self, load: &Traffic) -> bool {
+    /// Whether the data frames and control frames of `load` are certain to arrive whole, if they are sent next, and have left by
+    /// `until`.
+    pub fn is_clear(&self, load: &Traffic, until: Instant) -> bool {
         let (frames, bytes) = load.exposed();
-        self.loss.is_clear(frames, bytes)
+        self.loss.is_clear(frames, bytes, until)
     }
 
     /// Carries the data frames and control frames of `load`, which are certain to arrive whole.
@@ -31,9 +34,24 @@ impl Wire {
         traffic.largest_octets = traffic.largest_octets.max(load.largest_octets);
     }
 
-    /// Returns how many frames of `octets` are certain to arrive whole.
-    pub fn clear_frames(&self, octets: u32) -> u64 {
-        self.loss.clear_frames(octets - GAP_OCTETS)
+    /// Returns how many of the first frames of `octets` that begin to leave at the times in `starts` are certain to arrive whole.
+    #[inline]
+    pub fn clear_starts(&self, starts: Train, octets: u32) -> u32 {
+        let (frames, by) = self.clear_frames(octets);
+        frames.min(u64::from(starts.come_by(by))) as u32
+    }
+
+    /// Returns how many frames of `octets` are certain to arrive whole, as far as they begin to leave by the instant that is
+    /// returned with their number.
+    #[inline]
+    pub fn clear_frames(&self, octets: u32) -> (u64, Instant) {
+        let (frames, before) =
+            (self.loss.clear_frames(octets - GAP_OCTETS), self.loss.clear_before(octets - GAP_OCTETS));
+        match before {
+            Instant::NEVER => (frames, Instant::NEVER),
+            Instant::ZERO => (0, Instant::ZERO),
+            _ => (frames, before.just_before()),
+        }
     }
 
     /// Lets `frames` data frames of `octets` pass that are certain to arrive whole, without counting them as carried.

@@ -9,7 +9,7 @@ impl Leg {
     /// Returns how a train of frames of `octets` leaves the leg; `None`, and nothing has happened, if it does not stay one train.
     #[inline(always)]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
-        if self.chances.as_ref().is_some_and(|chances| !chances.cross_alike(train.count, octets)) {
+        if self.chances.as_ref().is_some_and(|chances| !chances.cross_alike(train, octets)) {
             return None;
         }
         let crossed = self.cross_by_time(train, octets)?;
@@ -37,9 +37,14 @@ impl Leg {
 }
 
 impl Chances {
-    /// Whether the next `frames` frames of `octets` are certain to cross without a loss and without jitter.
-    fn cross_alike(&self, frames: u32, octets: u32) -> bool {
-        let clear = |losses: &Losing| losses.process.clear_frames(octets - GAP_OCTETS) >= u64::from(frames);
+    /// Whether the frames of `octets` that enter the leg at the times in `train` are certain to cross without a loss and without
+    /// jitter.
+    fn cross_alike(&self, train: Train, octets: u32) -> bool {
+        let clear = |losses: &Losing| {
+            let (process, bytes) = (&losses.process, octets - GAP_OCTETS);
+            process.clear_frames(bytes) >= u64::from(train.count)
+                && train.last() < process.clear_before(bytes)
+        };
         self.jitter.is_none() && self.losses.as_ref().is_none_or(clear)
     }
 

@@ -267,7 +267,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         let data = near.carried.data_frames;
         let (forward, backward) = (&mut self.forward.wire, &mut self.backward.wire);
         let fits = last <= end && !far.is_overtaken && (1..u64::from(Position::WINDOW / 2)).contains(&data);
-        if !(fits && forward.is_clear(&near.carried) && backward.is_clear(&far.carried)) {
+        if !(fits && forward.is_clear(&near.carried, last) && backward.is_clear(&far.carried, last)) {
             return false;
         }
         forward.carry_all(&near.carried);

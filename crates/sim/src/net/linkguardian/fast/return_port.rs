@@ -268,7 +268,8 @@ impl<P: Payload> ReturnPort<P> {
         let flight = serialisation + self.timing.control_return;
         // With a shorter period the packet would come round while its last ACK still leaves, and would find the line busy.
         let leaves_at_once = self.ack_packet.period() >= serialisation;
-        let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
+        let ((clear, by), mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
+        let until = until.min(by);
         let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
         let (mut register, mut updates) = (self.register.clone(), self.updates.taking());
         let mut latest = Instant::ZERO;

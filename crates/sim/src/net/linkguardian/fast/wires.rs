@@ -129,9 +129,10 @@ impl<P: Payload> ForwardWire<P> {
         arrives
     }
 
-    /// Returns how many of the next data frames are certain to arrive whole.
+    /// Returns how many of the next data frames are certain to arrive whole, as far as they begin to leave by the instant that is
+    /// returned with their number.
     #[inline]
-    pub(super) fn clear_frames(&self) -> u64 {
+    pub(super) fn clear_frames(&self) -> (u64, Instant) {
         self.wire.clear_frames(LARGEST_OCTETS)
     }
 
@@ -160,9 +161,10 @@ impl<P: Payload> ForwardWire<P> {
         arrives
     }
 
-    /// Returns how many of the next dummies are certain to arrive.
+    /// Returns how many of the next dummies are certain to arrive, as far as they begin to leave by the instant that is returned with
+    /// their number.
     #[inline]
-    pub(super) fn clear_dummies(&self) -> u64 {
+    pub(super) fn clear_dummies(&self) -> (u64, Instant) {
         self.wire.clear_frames(MINIMUM_OCTETS)
     }
 

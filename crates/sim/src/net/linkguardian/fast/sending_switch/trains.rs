@@ -68,12 +68,13 @@ impl<P: Payload> SendingSwitch<P> {
         let mut latest = None;
         loop {
             // The frame that completes a window costs the oldest its copy, so the limit is one frame less.
-            let most = u64::from(self.engine.may_stamp().saturating_sub(1)).min(wire.clear_frames());
+            let (clear, by) = wire.clear_frames();
+            let most = u64::from(self.engine.may_stamp().saturating_sub(1)).min(clear);
             let most = u32::try_from(most).unwrap_or(u32::MAX);
             if most == 0 {
                 break;
             }
-            let (waiting, until) = (self.normal.len(), until.min(wire.poll_told()));
+            let (waiting, until) = (self.normal.len(), until.min(by).min(wire.poll_told()));
             let comes = source.poll_timeout(waiting);
             let did = if comes < now && !source.waits_for_room() {
                 None
@@ -147,7 +148,8 @@ impl<P: Payload> SendingSwitch<P> {
         let spacing = serialisation.max(self.dummy.period());
         let pending = u32::from(self.engine.dummies_due());
         let train = Train { spacing, count: pending, ..Train::of_one(first) };
-        let count = u64::from(train.come_by(until)).min(wire.clear_dummies()) as u8;
+        let (clear, by) = wire.clear_dummies();
+        let count = u64::from(train.come_by(until.min(by))).min(clear) as u8;
         if count == 0 {
             return None;
         }

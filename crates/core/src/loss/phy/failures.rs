@@ -1,0 +1,214 @@
+//! The groups of codewords that fail on a running line, and the frames that are lost with them.
+//!
+//! One draw gives the number of groups up to the next failure. Over groups that are all corrected, the chances of the line's states
+//! follow a matrix, whose powers are sums of two geometric terms. So the number of groups is drawn exactly, as from a geometric
+//! law, and the state behind the failure follows from a second draw.
+//!
+//! The times of the failures are a property of the line, whatever frames are on the line.
+
+use super::fates::Fates;
+use super::matrix::Matrix;
+use super::{PREAMBLE_OCTETS, Phy};
+use crate::rng::{RngCore, uniform};
+use crate::time::{Duration, Instant};
+use crate::units::BitRate;
+
+/// Picoseconds of an octet, times the bits in a second.
+const OCTET_PS_BPS: u128 = 8_000_000_000_000;
+/// The number of the group that never comes.
+const NEVER: u64 = u64::MAX;
+/// The most failures that are drawn one by one between two frames. Later failures are passed at once, by the chance of the line's
+/// state, which bounds the work for one frame behind a long idle time.
+const FAILURES_MAX: u32 = 4096;
+/// Groups up to which the smaller of the two geometric terms is looked at.
+const FEW_GROUPS: u64 = 4096;
+/// Steps in which the larger term is found, at the most; few are needed, because the smaller one is forgotten within a group.
+const STEPS_MAX: u32 = 4096;
+
+/// The two geometric terms of groups that are all corrected.
+#[derive(Clone, Copy, Debug)]
+struct Corrections {
+    /// One less the larger term's ratio: the chance that a group behind many corrected ones fails.
+    fails: f64,
+    larger: Matrix,
+    /// The smaller term's ratio.
+    ratio: f64,
+    smaller: Matrix,
+}
+
+impl Corrections {
+    fn of(fates: &Fates) -> Self {
+        let corrected = fates.corrected;
+        let mut state = fates.start;
+        for _ in 0..STEPS_MAX {
+            let next = corrected.behind(state);
+            let sum = next[0] + next[1];
+            if sum <= 0.0 {
+                break;
+            }
+            let next = next.map(|share| share / sum);
+            let moved = libm::fabs(next[1] - state[1]);
+            state = next;
+            if moved <= f64::EPSILON * state[1] {
+                break;
+            }
+        }
+        let fails = fates.failed.behind(state).iter().sum::<f64>().min(1.0);
+        let [[a, _], [_, d]] = corrected.0;
+        let ratio = a + d - (1.0 - fails);
+        let apart = (1.0 - fails) - ratio;
+        let of = |sign: f64, other: f64| (corrected + Matrix::IDENTITY.scaled(-other)).scaled(sign / apart);
+        let (larger, smaller) = if apart > f64::EPSILON {
+            (of(1.0, ratio), of(-1.0, 1.0 - fails))
+        } else {
+            (Matrix::IDENTITY, Matrix::default())
+        };
+        Self { fails, larger, ratio, smaller }
+    }
+
+    /// Returns the two terms after `groups` corrected groups.
+    fn terms(&self, groups: u64) -> (f64, f64) {
+        let (larger, smaller) = (libm::log1p(-self.fails), libm::pow(self.ratio, groups as f64));
+        (if groups == 0 { 1.0 } else { libm::exp(groups as f64 * larger) }, smaller)
+    }
+
+    /// Returns the chance that `groups` groups from `state` on are corrected.
+    fn survives(&self, state: usize, groups: u64) -> f64 {
+        let (larger, smaller) = self.terms(groups);
+        larger * self.larger.row_sums()[state] + smaller * self.smaller.row_sums()[state]
+    }
+
+    /// Draws how many groups from `state` on are corrected before the next failure.
+    fn draw(&self, state: usize, rng: &mut impl RngCore) -> u64 {
+        if self.fails <= 0.0 {
+            return NEVER;
+        }
+        // Uniform on (0, 1]: the logarithm of zero diverges.
+        let chance = 1.0 - uniform(rng);
+        let share = self.larger.row_sums()[state];
+        let steps = libm::floor(libm::log(chance / share) / libm::log1p(-self.fails));
+        // A cast saturates, and takes what is no number for zero.
+        let mut groups = steps.max(0.0) as u64;
+        while groups < FEW_GROUPS && self.survives(state, groups + 1) >= chance {
+            groups += 1;
+        }
+        while (1..=FEW_GROUPS).contains(&groups) && self.survives(state, groups) < chance {
+            groups -= 1;
+        }
+        groups
+    }
+
+    /// Returns the chances of the states after `groups` corrected groups from `state` on, except for a factor.
+    fn states(&self, state: usize, groups: u64) -> [f64; 2] {
+        let (larger, smaller) = self.terms(groups);
+        // A common factor does not count, and would underflow.
+        let ratio = if larger > 0.0 { smaller / larger } else { 0.0 };
+        [0, 1].map(|end| (self.larger.0[state][end] + ratio * self.smaller.0[state][end]).max(0.0))
+    }
+}
+
+/// A running line.
+#[derive(Clone, Debug)]
+pub(in crate::loss) struct Failures {
+    fates: Fates,
+    corrections: Corrections,
+    /// Octets of the stream in a group, as a fraction.
+    group_octets: (u64, u64),
+    rate: BitRate,
+    /// Octets of the first group that passed before time zero.
+    phase: u64,
+    /// The number of the next group that fails.
+    failing: u64,
+    /// The first octet of that group, and the first one behind it, from the start of the first group on.
+    octets: (u64, u64),
+    /// The state of the line behind that group.
+    state: usize,
+}
+
+impl Failures {
+    /// Returns a line of this rate in its stationary state. Time zero lies anywhere in a group.
+    pub(in crate::loss) fn new(phy: &Phy, rate: BitRate, rng: &mut impl RngCore) -> Self {
+        let (octets, part) = phy.group_octets;
+        let fates = phy.fates;
+        let mut failures = Self {
+            fates,
+            corrections: Corrections::of(&fates),
+            group_octets: phy.group_octets,
+            rate,
+            phase: (uniform(rng) * octets.div_ceil(part) as f64) as u64,
+            failing: 0,
+            octets: (0, 0),
+            state: usize::from(uniform(rng) < fates.start[1]),
+        };
+        failures.fail_next(0, rng);
+        failures
+    }
+
+    /// Returns the instant before which a frame has to leave to be certain to pass, as far as is known: until a frame begins behind
+    /// the next failure, no later failure is.
+    pub(in crate::loss) fn clear_before(&self) -> Instant {
+        let octet = u128::from(self.octets.0.saturating_sub(self.phase));
+        let ps = (octet * OCTET_PS_BPS / u128::from(self.rate.as_bps())).saturating_add(1);
+        if self.failing == NEVER {
+            Instant::NEVER
+        } else {
+            u64::try_from(ps).map_or(Instant::NEVER, Instant::from_ps)
+        }
+    }
+
+    /// Returns the time of an octet, rounded up.
+    pub(in crate::loss) fn octet(&self) -> Duration {
+        Duration::from_ps(OCTET_PS_BPS.div_ceil(u128::from(self.rate.as_bps())) as u64)
+    }
+
+    /// Whether a frame of `frame_bytes` is lost that begins to leave at `now`, no sooner than the frame before.
+    pub(in crate::loss) fn is_lost(
+        &mut self,
+        now: Instant,
+        frame_bytes: u32,
+        rng: &mut impl RngCore,
+    ) -> bool {
+        let octet = u128::from(now.as_ps()) * u128::from(self.rate.as_bps()) / OCTET_PS_BPS;
+        let first = u64::try_from(octet).unwrap_or(u64::MAX).saturating_add(self.phase);
+        let mut passed = 0;
+        while self.octets.1 <= first && self.failing != NEVER {
+            if passed == FAILURES_MAX {
+                self.leap(first, rng);
+                continue;
+            }
+            self.fail_next(self.failing + 1, rng);
+            passed += 1;
+        }
+        self.octets.0 < first.saturating_add(u64::from(frame_bytes) + PREAMBLE_OCTETS)
+    }
+
+    /// Finds the next failure from group `from` on, at whose start the line has the present state.
+    fn fail_next(&mut self, from: u64, rng: &mut impl RngCore) {
+        let groups = self.corrections.draw(self.state, rng);
+        self.failing = from.saturating_add(groups);
+        if self.failing == NEVER {
+            self.octets = (u64::MAX, u64::MAX);
+            return;
+        }
+        let ends = self.fates.failed.behind(self.corrections.states(self.state, groups));
+        self.state = usize::from(uniform(rng) * (ends[0] + ends[1]) < ends[1]);
+        self.octets = (self.start_of(self.failing), self.start_of(self.failing + 1));
+    }
+
+    /// Draws the state of the line at the start of the group of `octet` from the state behind the last failure, and the next
+    /// failure from that group on.
+    fn leap(&mut self, octet: u64, rng: &mut impl RngCore) {
+        let (octets, part) = (u128::from(self.group_octets.0), u128::from(self.group_octets.1));
+        let group = (((u128::from(octet) + 1) * part - 1) / octets) as u64;
+        let memory = libm::pow(self.fates.memory, (group - self.failing - 1) as f64);
+        let wrong = self.fates.start[1] + (self.state as f64 - self.fates.start[1]) * memory;
+        self.state = usize::from(uniform(rng) < wrong);
+        self.fail_next(group, rng);
+    }
+
+    /// Returns the first octet of a group.
+    fn start_of(&self, group: u64) -> u64 {
+        let (octets, part) = self.group_octets;
+        u64::try_from(u128::from(group) * u128::from(octets) / u128::from(part)).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,228 @@
+//! Chances against values of 60 digits, and running lines against those chances.
+
+use super::*;
+use crate::loss::{LossModel, LossProcess};
+use crate::rng::Streams;
+use crate::time::{Duration, Instant};
+use crate::units::BitRate;
+use alloc::vec;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+
+const RATE: BitRate = BitRate::from_gbps(100);
+
+fn settings(code: Code, bit_error_ratio: f64) -> PhySettings {
+    PhySettings {
+        code,
+        bit_error_ratio,
+        interleaved: 1,
+        repeat: 0.0,
+        is_precoded: false,
+        lanes: 1,
+        line_bits: if code == Code::Firecode { 1 } else { 2 },
+    }
+}
+
+fn phy(settings: PhySettings) -> Phy {
+    Phy::new(settings).unwrap()
+}
+
+fn process(settings: PhySettings, seed: u64) -> LossProcess {
+    LossProcess::on_line(&LossModel::phy(settings).unwrap(), RATE, Streams::new(seed).stream("link/0/loss"))
+}
+
+/// Independent errors, computed with 60 digits: codewords that fail, and lost frames of 64, 1,518 and 9,000 bytes.
+const RATIOS: [(Code, f64, f64, [f64; 3]); 9] = [
+    (Code::RS528, 5e-4, 5.6129e-3, [6.234e-3, 1.886e-2, 8.134e-2]),
+    (Code::RS528, 2e-4, 1.4404e-5, [1.600e-5, 4.873e-5, 2.171e-4]),
+    (Code::RS528, 1e-5, 1.3558e-15, [1.506e-15, 4.586e-15, 2.044e-14]),
+    (Code::RS544, 1e-3, 1.5303e-4, [1.700e-4, 5.176e-4, 2.304e-3]),
+    (Code::RS544, 2.4e-4, 8.1516e-13, [9.056e-13, 2.758e-12, 1.229e-11]),
+    (Code::RS544, 1e-4, 1.3598e-18, [1.511e-18, 4.600e-18, 2.050e-17]),
+    (Code::RS272, 1e-3, 6.4310e-3, [7.852e-3, 3.652e-2, 1.714e-1]),
+    (Code::RS272, 3e-4, 2.1570e-6, [2.636e-6, 1.244e-5, 6.287e-5]),
+    (Code::RS272, 1e-5, 6.5397e-18, [7.991e-18, 3.771e-17, 1.906e-16]),
+];
+
+/// The frames' ratios have the mean number of codewords that a frame touches in their exponent. An average over the two numbers
+/// that occur differs by half of the codewords' ratio at most.
+#[test]
+fn ratios_are_those_of_sixty_digits() {
+    for (code, ber, codewords, frames) in RATIOS {
+        let phy = phy(settings(code, ber));
+        let found = phy.group_failure_ratio();
+        assert!((found / codewords - 1.0).abs() < 5e-5, "{code} {ber}: {found}");
+        for (bytes, expected) in [64, 1518, 9000].into_iter().zip(frames) {
+            let found = phy.mean_loss_rate(bytes);
+            assert!((found / expected - 1.0).abs() < 5e-4 + codewords / 2.0, "{code} {ber} {bytes}: {found}");
+        }
+    }
+}
+
+/// Errors that hardly ever repeat are as good as independent ones, which have a closed form; the count of wrong symbols has none.
+#[test]
+fn counts_of_wrong_symbols_come_near_to_the_closed_form() {
+    for code in [Code::RS528, Code::RS544, Code::RS272] {
+        for interleaved in [1, 2] {
+            for lanes in [1, 4] {
+                let apart = PhySettings { interleaved, lanes, ..settings(code, 3e-4) };
+                let repeated = phy(PhySettings { repeat: 1e-10, ..apart }).group_failure_ratio();
+                let alone = phy(apart).group_failure_ratio();
+                assert!(
+                    (repeated / alone - 1.0).abs() < 1e-6,
+                    "{code} {interleaved} {lanes}: {repeated} {alone}"
+                );
+            }
+        }
+    }
+}
+
+/// An octet without a code is wrong with any of its bits; a burst of 11 bits is all that the Firecode corrects.
+#[test]
+fn codes_without_symbols_have_closed_forms() {
+    let ber: f64 = 1e-3;
+    let octet = phy(settings(Code::None, ber)).group_failure_ratio();
+    assert!((octet / (1.0 - (1.0 - ber).powi(8)) - 1.0).abs() < 1e-12);
+    // The codeword is right, or has its first wrong bit anywhere and none behind the ten bits after it.
+    let right = |bits: i32| (1.0 - ber).powi(bits);
+    let corrected: f64 =
+        right(2112) + (0..2112).map(|first| ber * right(first + (2112 - first - 11).max(0))).sum::<f64>();
+    let failed = phy(settings(Code::Firecode, ber)).group_failure_ratio();
+    assert!((failed / (1.0 - corrected) - 1.0).abs() < 1e-9, "{failed} {corrected}");
+}
+
+/// Returns which of `frames` frames are lost if one frame begins every `spacing`.
+fn lost(process: &mut LossProcess, frame_bytes: u32, spacing: Duration, frames: u64) -> Vec<bool> {
+    (0..frames).map(|frame| process.is_lost_at(Instant::ZERO + spacing * frame, frame_bytes)).collect()
+}
+
+/// Frames on a busy line and on an idle one are lost at the mean ratio. Losses of one group come together, so the number of lost
+/// frames varies by the length of the bursts more than that of independent losses.
+#[test]
+fn frames_are_lost_at_the_mean_ratio() {
+    let bursts = PhySettings { repeat: 0.5, ..settings(Code::RS544, 4e-4) };
+    for settings in [
+        settings(Code::RS272, 1e-3),
+        settings(Code::None, 1e-6),
+        settings(Code::Firecode, 2e-4),
+        bursts,
+        PhySettings { interleaved: 2, ..bursts },
+        PhySettings { lanes: 4, ..bursts },
+        PhySettings { is_precoded: true, ..bursts },
+    ] {
+        for (bytes, spacing_ns) in [(64, 7), (1518, 124), (1518, 3_000), (9000, 722)] {
+            let mut process = process(settings, 3);
+            let frames = 400_000;
+            let found = lost(&mut process, bytes, Duration::from_ns(spacing_ns), frames)
+                .into_iter()
+                .filter(|&l| l)
+                .count();
+            let mean = phy(settings).mean_loss_rate(bytes);
+            let together = 1.0 + phy(settings).group_octets() / (spacing_ns as f64 * 12.5);
+            let sigma = (frames as f64 * mean * (1.0 - mean) * 2.0 * together).sqrt();
+            let expected = frames as f64 * mean;
+            assert!(
+                (found as f64 - expected).abs() < 4.0 * sigma + 1.0,
+                "{settings:?} {bytes}: {found} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_without_errors_lose_nothing() {
+    assert_eq!(LossModel::phy(settings(Code::RS544, 0.0)), Ok(LossModel::None));
+}
+
+#[test]
+fn lines_of_errors_lose_everything() {
+    for code in [Code::None, Code::Firecode, Code::RS544] {
+        let mut process = process(settings(code, 0.5), 1);
+        assert!(lost(&mut process, 64, Duration::from_ns(7), 1_000).into_iter().all(|lost| lost), "{code}");
+        assert!((phy(settings(code, 0.5)).mean_loss_rate(64) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn impossible_lines_are_refused() {
+    let refused = |change: fn(&mut PhySettings)| {
+        let mut settings = settings(Code::RS544, 1e-4);
+        change(&mut settings);
+        Phy::new(settings).unwrap_err()
+    };
+    assert_eq!(refused(|s| s.interleaved = 3), LossError::NoInterleaving(3));
+    assert_eq!(refused(|s| s.lanes = 16), LossError::NoLanes { lanes: 16, most: 8 });
+    assert_eq!(refused(|s| (s.code, s.lanes) = (Code::None, 2)), LossError::NothingToInterleave);
+    assert_eq!(refused(|s| (s.code, s.line_bits) = (Code::Firecode, 2)), LossError::FirecodeIsNrz);
+    assert_eq!(
+        refused(|s| s.code = Code::named("rs15/11/5").unwrap()),
+        LossError::UnevenLanes { lanes: 1, line_bits: 2 }
+    );
+    let wide = |s: &mut PhySettings| {
+        (s.code, s.interleaved, s.repeat) = (Code::named("rs1023/823/10").unwrap(), 4, 0.5);
+    };
+    assert_eq!(refused(wide), LossError::TooManyToCount(100));
+}
+
+/// A failure is drawn as an explicit chain would find it, group by group.
+#[test]
+fn distances_of_failures_are_those_of_the_chain() {
+    let line = PhySettings { repeat: 0.9, ..settings(Code::None, 0.02) };
+    let fates = phy(line).fates;
+    // The chance that the next group fails if this one does, and if it is corrected.
+    let share = |row: [f64; 2]| row[0] + row[1];
+    let both = share(fates.failed.behind(fates.failed.behind(fates.start)));
+    let (frames, mut process) = (400_000, process(line, 9));
+    // One frame of no bytes begins at each ninth octet, and takes the eight octets of its preamble: octet by octet this is a look at
+    // neighbouring groups through frames.
+    let seen = lost(&mut process, 0, Duration::from_ps(8 * 80), frames);
+    let pairs = seen.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / frames as f64;
+    let alone = seen.iter().filter(|&&lost| lost).count() as f64 / frames as f64;
+    let eight = fates.any_failure(8);
+    let sixteen = fates.any_failure(16);
+    assert!(both > fates.failure() * fates.failure());
+    assert!((alone / eight - 1.0).abs() < 0.02, "{alone} {eight}");
+    assert!((pairs / (2.0 * eight - sixteen) - 1.0).abs() < 0.03, "{pairs} {}", 2.0 * eight - sixteen);
+}
+
+proptest! {
+    /// The times of failures are a property of the line: frames that others see do not change whether a frame is lost.
+    #[test]
+    fn traffic_does_not_change_the_failures(
+        seed in any::<u64>(),
+        times in prop::collection::btree_set(0u64..20_000_000, 1..200),
+        every in 1usize..7,
+        ber in 1e-4..2e-3f64,
+    ) {
+        let line = PhySettings { repeat: 0.5, ..settings(Code::RS272, ber) };
+        let (mut many, mut few) = (process(line, seed), process(line, seed));
+        for (place, &ps) in times.iter().enumerate() {
+            let lost = many.is_lost_at(Instant::from_ps(ps), 64);
+            if place % every == 0 {
+                prop_assert_eq!(few.is_lost_at(Instant::from_ps(ps), 64), lost);
+            }
+        }
+    }
+
+    /// A longer frame is lost with every frame that begins with it and is shorter; a frame that is certain to pass passes.
+    #[test]
+    fn frames_are_lost_by_their_octets(
+        seed in any::<u64>(),
+        times in prop::collection::btree_set(0u64..200_000_000, 1..200),
+        bytes in 64u32..9000,
+        gbps in prop::sample::select(vec![1u64, 10, 25, 40, 100, 200, 400, 800, 1600]),
+    ) {
+        let line = PhySettings { interleaved: 2, ..settings(Code::RS528, 4e-4) };
+        let model = LossModel::phy(line).unwrap();
+        let stream = || Streams::new(seed).stream("link/0/loss");
+        let rate = BitRate::from_gbps(gbps);
+        let (mut short, mut long) = (LossProcess::on_line(&model, rate, stream()), LossProcess::on_line(&model, rate, stream()));
+        for &ps in &times {
+            let now = Instant::from_ps(ps);
+            let is_certain = now < long.clear_before(bytes);
+            let (is_short_lost, is_long_lost) = (short.is_lost_at(now, 64), long.is_lost_at(now, bytes));
+            prop_assert!(is_long_lost || !is_short_lost);
+            prop_assert!(!(is_certain && is_long_lost));
+        }
+    }
+}

@@ -18,8 +18,8 @@ _SWITCHED: Final = {"on": True, "off": False}
 _KEYS: Final = ("code", "ber", "interleave", "burst", "precoding", "lanes", "modulation")
 #: Codewords that take the stream's symbols in turn, by the least rate (IEEE 802.3bs, 802.3df).
 _INTERLEAVED: Final = ((800_000_000_000, 4), (200_000_000_000, 2), (0, 1))
-#: Codes with names, by their symbols, those that carry frames, and the bits of each (IEEE 802.3 clauses 91 and
-#: 119; 25/50G and Ethernet technology consortia).
+#: Codes with names: their symbols, those that carry frames, and the bits of each (IEEE 802.3 clauses 91, 119;
+#: 25/50G and Ethernet technology consortia).
 _SPELLED: Final = {"rs528": "rs528/514/10", "rs544": "rs544/514/10", "rs272": "rs272/257/10"}
 #: 257 bits of a codeword carry 32 octets of frames (256b/257b).
 _BLOCK_BITS, _BLOCK_OCTETS = 257, 32

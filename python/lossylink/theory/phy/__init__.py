@@ -1,0 +1,42 @@
+"""From the bit errors of an Ethernet line, through the code of the line itself, to lost frames.
+
+The line carries codewords, and codewords carry the stream of frames. A codeword that its code cannot correct
+is marked, and every frame with an octet in it is lost.
+
+| module | what it holds |
+|---|---|
+| `codes` | the codes by name, octets of the stream in a codeword, overhead |
+| `line` | how bit errors come: alone or in runs, precoded, on several lanes |
+| `words` | wrong symbols of one codeword |
+| `groups` | codewords and groups that cannot be corrected |
+| `ratios` | lost frames; the bit error ratio for a wanted loss |
+| `undetected` | codewords that come out wrong and unmarked |
+"""
+
+from lossylink.theory.phy.codes import CODES, Code, code_named
+from lossylink.theory.phy.groups import codeword_error_ratio, group_error_ratio, group_transitions
+from lossylink.theory.phy.line import PAM4_BITS, Line, LineOptions
+from lossylink.theory.phy.ratios import (
+    LEAST_BIT_ERROR_RATIO,
+    bit_error_ratio_for,
+    frame_loss_ratio,
+)
+from lossylink.theory.phy.undetected import undetected_codeword_ratio
+from lossylink.theory.phy.words import symbol_error_distribution
+
+__all__ = [
+    "CODES",
+    "LEAST_BIT_ERROR_RATIO",
+    "PAM4_BITS",
+    "Code",
+    "Line",
+    "LineOptions",
+    "bit_error_ratio_for",
+    "code_named",
+    "codeword_error_ratio",
+    "frame_loss_ratio",
+    "group_error_ratio",
+    "group_transitions",
+    "symbol_error_distribution",
+    "undetected_codeword_ratio",
+]

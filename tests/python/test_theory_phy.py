@@ -11,6 +11,7 @@ import pytest
 
 from lossylink.theory.phy import (
     CODES,
+    UNCODED,
     Code,
     bit_error_ratio_for,
     code_named,
@@ -106,9 +107,9 @@ def test_limits() -> None:
     for size in (64, 9000):
         assert frame_loss_ratio(kp4, bit_error_ratio=0.0, frame_bytes=size) == 0.0
         assert frame_loss_ratio(kp4, bit_error_ratio=0.5, frame_bytes=size) == pytest.approx(1.0)
-        assert frame_loss_ratio(None, bit_error_ratio=0.0, frame_bytes=size, repeat=0.5) == 0.0
+        assert frame_loss_ratio(UNCODED, bit_error_ratio=0.0, frame_bytes=size, repeat=0.5) == 0.0
     alone, repeated = (
-        frame_loss_ratio(None, bit_error_ratio=1e-9, frame_bytes=1518, repeat=a) for a in (0.0, 0.5)
+        frame_loss_ratio(UNCODED, bit_error_ratio=1e-9, frame_bytes=1518, repeat=a) for a in (0.0, 0.5)
     )
     assert repeated == pytest.approx(alone / 2, rel=1e-3), "two errors a run lose one frame"
 
@@ -116,7 +117,7 @@ def test_limits() -> None:
 @pytest.mark.parametrize("name", ["none", *CODES])
 @pytest.mark.parametrize("loss", [1e-12, 1e-8, 1e-3, 0.1])
 def test_a_bit_error_ratio_is_found_again(name: str, loss: float) -> None:
-    code = CODES.get(name)
+    code = code_named(name)
     bits = bit_error_ratio_for(loss, code, frame_bytes=1538)
     assert frame_loss_ratio(code, bit_error_ratio=bits, frame_bytes=1538) == pytest.approx(loss, rel=1e-9)
 
@@ -137,7 +138,7 @@ def test_a_full_code_takes_few_words_for_codewords() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("rs545", "no code; valid: rs528, rs544, rs272"), ("rs10/12/4", "fewer message symbols"),
+    [("rs545", "no code; valid: none, firecode, rs528, rs544, rs272"), ("rs10/12/4", "fewer message symbols"),
      ("rs20/10/4", r"fewer symbols than 2\^4")],
 )  # fmt: skip
 def test_what_is_no_code_is_refused_in_one_line(name: str, words: str) -> None:
@@ -159,4 +160,4 @@ def test_impossible_errors_are_refused(settings: dict[str, float], words: str) -
 
 def test_a_loss_that_no_line_has_is_refused() -> None:
     with pytest.raises(ValueError, match="no bit error ratio"):
-        bit_error_ratio_for(1e-17, None, frame_bytes=9000)
+        bit_error_ratio_for(1e-17, UNCODED, frame_bytes=9000)

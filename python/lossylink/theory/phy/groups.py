@@ -6,24 +6,27 @@ neither do groups that follow each other. All of a group is marked when one of i
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from functools import lru_cache
 from typing import Final, Unpack
 
 import numpy as np
+from scipy.linalg import blas
 
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import any_of
-from lossylink.theory.phy.codes import Code
+from lossylink.theory.phy.codes import Firecode, LineCode
+from lossylink.theory.phy.firecode import over_burst_code
 from lossylink.theory.phy.line import Line, LineOptions, block
-from lossylink.theory.phy.words import check, counted, symbol_error_distribution
+from lossylink.theory.phy.words import counted, symbol_error_distribution
 
 _REMEMBERED: Final = 64
 _NONE_LEFT: Final = 1e-290
 """Shares below it count for nothing: doubles so small are slow, and soon without digits."""
 
 
-def codeword_error_ratio(code: Code, *, bit_error_ratio: float, **options: Unpack[LineOptions]) -> float:
+def codeword_error_ratio(code: LineCode, *, bit_error_ratio: float, **options: Unpack[LineOptions]) -> float:
     """Return the share of codewords with more wrong symbols than the code corrects.
 
     Parameters
@@ -33,15 +36,18 @@ def codeword_error_ratio(code: Code, *, bit_error_ratio: float, **options: Unpac
 
     Examples
     --------
-    >>> f"{codeword_error_ratio(Code(544, 514), bit_error_ratio=2.4e-4):.4e}"
+    >>> from lossylink.theory.phy import CODES
+    >>> f"{codeword_error_ratio(CODES['rs544'], bit_error_ratio=2.4e-4):.4e}"
     '8.1516e-13'
-    >>> f"{codeword_error_ratio(Code(544, 514), bit_error_ratio=1e-4, repeat=0.5):.2e}"
+    >>> f"{codeword_error_ratio(CODES['rs544'], bit_error_ratio=1e-4, repeat=0.5):.2e}"
     '5.63e-14'
     """
+    if isinstance(code, Firecode):
+        return group_error_ratio(code, bit_error_ratio=bit_error_ratio, **options)
     return float(symbol_error_distribution(code, bit_error_ratio=bit_error_ratio, **options)[-1])
 
 
-def group_error_ratio(code: Code, *, bit_error_ratio: float, **options: Unpack[LineOptions]) -> float:
+def group_error_ratio(code: LineCode, *, bit_error_ratio: float, **options: Unpack[LineOptions]) -> float:
     """Return the share of groups of interleaved codewords of which at least one cannot be corrected.
 
     Parameters
@@ -51,7 +57,8 @@ def group_error_ratio(code: Code, *, bit_error_ratio: float, **options: Unpack[L
 
     Examples
     --------
-    >>> [f"{group_error_ratio(Code(544, 514), bit_error_ratio=5e-4, interleaved=x):.3e}" for x in (1, 2)]
+    >>> from lossylink.theory.phy import CODES
+    >>> [f"{group_error_ratio(CODES['rs544'], bit_error_ratio=5e-4, interleaved=x):.3e}" for x in (1, 2)]
     ['2.793e-08', '5.585e-08']
     """
     line = Line(bit_error_ratio, **options)
@@ -64,7 +71,7 @@ def group_error_ratio(code: Code, *, bit_error_ratio: float, **options: Unpack[L
 
 
 def group_transitions(
-    code: Code, *, bit_error_ratio: float, **options: Unpack[LineOptions]
+    code: LineCode, *, bit_error_ratio: float, **options: Unpack[LineOptions]
 ) -> tuple[FloatArray, FloatArray]:
     """Return from state to state of the line's chain over a group: without a failure, and with one.
 
@@ -80,7 +87,8 @@ def group_transitions(
 
     Examples
     --------
-    >>> ok, failed = group_transitions(Code(528, 514), bit_error_ratio=5e-4, repeat=0.5)
+    >>> from lossylink.theory.phy import CODES
+    >>> ok, failed = group_transitions(CODES["rs528"], bit_error_ratio=5e-4, repeat=0.5)
     >>> bool(abs((ok + failed).sum(axis=1) - 1).max() < 1e-11)
     True
     """
@@ -88,62 +96,66 @@ def group_transitions(
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def transitions(code: Code, line: Line) -> tuple[FloatArray, FloatArray]:
+def transitions(code: LineCode, line: Line) -> tuple[FloatArray, FloatArray]:
     """Return the matrices of `group_transitions`."""
-    check(code, line)
+    line.check(code)
+    if isinstance(code, Firecode):
+        return over_burst_code(code, line)
     if line.interleaved == 1:
         by_count = counted(code, line)
         return by_count[:-1].sum(axis=0), by_count[-1]
-    shares = np.zeros((2, 2) + (code.corrects + 1,) * line.interleaved)
+    counts = (code.corrects + 1 + max(1, line.lanes // line.interleaved),) * line.interleaved
+    shares, failed = np.zeros((2, 2, *counts)), np.zeros((2, 2))
     shares[(slice(None), slice(None)) + (0,) * line.interleaved] = np.eye(2)
-    failed = np.zeros((2, 2))
-    blocks = _blocks(line, code.symbol_bits)
+    blocks = _blocks(line, code.symbol_bits, counts)
     for index in range(code.symbols * line.interleaved // line.lanes):
-        shares, failed = _over(blocks[index % len(blocks)], shares, failed)
+        moves = blocks[index % len(blocks)]
+        shares = _moved(shares, moves)
+        failed = failed @ sum(moves.values()) + _taken_out(shares, code.corrects)
         shares[shares < _NONE_LEFT] = 0.0
-    return shares.reshape(2, 2, -1).sum(axis=2).T, failed.T
+    return shares.reshape(2, 2, -1).sum(axis=2), failed
 
 
-_Moves = dict[tuple[int, ...], FloatArray]
-"""By how many wrong symbols each codeword gets: from the chain's state to its state, transposed."""
+_Moves = dict[int, FloatArray]
+"""By how far counts move in a flat array: from the chain's state to its state."""
 
 
-def _blocks(line: Line, symbol_bits: int) -> list[_Moves]:
+def _blocks(line: Line, symbol_bits: int, counts: tuple[int, ...]) -> list[_Moves]:
     """Return the moves over each block until the blocks begin with the first codeword again."""
     shares = block(line, symbol_bits)
+    apart = [int(np.prod(counts[codeword + 1 :])) for codeword in range(line.interleaved)]
     found = []
     for first in range(0, line.interleaved, line.lanes):
         moves: _Moves = defaultdict(lambda: np.zeros((2, 2)))
-        for struck, moved in enumerate(shares):
-            wrong = [0] * line.interleaved
-            for place in range(line.lanes):
-                wrong[(first + place) % line.interleaved] += struck >> place & 1
-            moves[tuple(wrong)] += moved.T
+        for struck, chance in enumerate(shares):
+            places = [place for place in range(line.lanes) if struck >> place & 1]
+            moves[sum(apart[(first + place) % line.interleaved] for place in places)] += chance
         found.append(dict(moves))
     return found
 
 
-def _over(moves: _Moves, shares: FloatArray, failed: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take a block into account: shares by state, first state and counts, and those that failed."""
-    shape = shares.shape
-    after = np.zeros(shape)
-    failed = sum(moves.values()) @ failed
-    for wrong, moved in moves.items():
-        kept = tuple(slice(0, size - more) for size, more in zip(shape[2:], wrong, strict=True))
-        grown = tuple(slice(more, None) for more in wrong)
-        inside = shares[(slice(None), slice(None), *kept)]
-        after[(slice(None), slice(None), *grown)] += np.tensordot(moved, inside, 1)
-        failed = failed + moved @ _beyond(shares, wrong)
-    return after, failed
+def _moved(shares: FloatArray, moves: _Moves) -> FloatArray:
+    """Take a block into account: shares by first state, state and counts, with room for counts that grow."""
+    after = np.zeros(shares.shape)
+    rows, grown = (array.reshape(2, 2, -1) for array in (shares, after))
+    for far, chance in moves.items():
+        for first, before, behind in itertools.product(range(2), repeat=3):
+            if chance[before, behind]:
+                blas.daxpy(
+                    rows[first, before],
+                    grown[first, behind],
+                    n=rows.shape[2] - far,
+                    a=chance[before, behind],
+                    offy=far,
+                )
+    return after
 
 
-def _beyond(shares: FloatArray, wrong: tuple[int, ...]) -> FloatArray:
-    """Sum the shares of which some count grows beyond what the code corrects, each share once."""
+def _taken_out(shares: FloatArray, corrects: int) -> FloatArray:
+    """Take out shares with a count beyond what the code corrects, and return the sum of them."""
     total = np.zeros((2, 2))
-    rest = shares
-    for axis, more in enumerate(wrong, start=2):
-        edge = rest.shape[axis] - more
-        before = (slice(None),) * axis
-        total += rest[(*before, slice(edge, None))].reshape(2, 2, -1).sum(axis=2)
-        rest = rest[(*before, slice(0, edge))]
+    for axis in range(2, shares.ndim):
+        beyond = shares[(slice(None),) * axis + (slice(corrects + 1, None),)]
+        total += beyond.reshape(2, 2, -1).sum(axis=2)
+        beyond[...] = 0.0
     return total

@@ -20,6 +20,7 @@ import numpy as np
 
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import any_of
+from lossylink.theory.phy.codes import Code, LineCode
 
 PAM4_BITS: Final = 2
 """Bits of a line symbol on all lanes from 50 Gb/s on; NRZ lanes have 1."""
@@ -85,6 +86,18 @@ class Line:
                 f"bit_error_ratio must be at most {most:.4g} on a precoded line that repeats errors with "
                 f"probability {self.repeat:g}, not {self.bit_error_ratio:g}"
             )
+
+    def check(self, code: LineCode) -> None:
+        """Refuse a code whose codewords the line's order of bits does not fit."""
+        if not isinstance(code, Code):
+            if self.interleaved > 1 or self.lanes > 1:
+                raise ValueError("interleaved and lanes are for Reed-Solomon codes: leave them at 1")
+        elif code.symbol_bits * self.lanes % self.line_bits:
+            raise ValueError(
+                f"{self.line_bits} line_bits do not divide the {code.symbol_bits} bits of a symbol: give 1"
+            )
+        elif code.symbols * self.interleaved % self.lanes:
+            raise ValueError(f"{self.lanes} lanes do not divide {code.symbols} symbols: give fewer lanes")
 
     @property
     def independent(self) -> bool:

@@ -19,7 +19,8 @@ def undetected_codeword_ratio(code: Code, *, codeword_error_ratio: float) -> flo
 
     Examples
     --------
-    >>> f"{undetected_codeword_ratio(Code(544, 514), codeword_error_ratio=1e-8):.1e}"
+    >>> from lossylink.theory.phy import CODES
+    >>> f"{undetected_codeword_ratio(CODES['rs544'], codeword_error_ratio=1e-8):.1e}"
     '4.7e-25'
     """
     ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))

@@ -14,7 +14,7 @@ from scipy import special
 
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import any_of
-from lossylink.theory.phy.codes import Code
+from lossylink.theory.phy.codes import Counted
 from lossylink.theory.phy.line import Line, LineOptions, block
 
 _REMEMBERED: Final = 64
@@ -22,7 +22,7 @@ _REMEMBERED: Final = 64
 
 
 def symbol_error_distribution(
-    code: Code, *, bit_error_ratio: float, **options: Unpack[LineOptions]
+    code: Counted, *, bit_error_ratio: float, **options: Unpack[LineOptions]
 ) -> FloatArray:
     """Return how likely a codeword has 0, 1, ... wrong symbols, and more than the code corrects.
 
@@ -38,30 +38,21 @@ def symbol_error_distribution(
 
     Examples
     --------
-    >>> alone = symbol_error_distribution(Code(544, 514), bit_error_ratio=2.4e-4)
+    >>> from lossylink.theory.phy import CODES
+    >>> alone = symbol_error_distribution(CODES["rs544"], bit_error_ratio=2.4e-4)
     >>> alone.size, f"{alone[0]:.4f} {alone[-1]:.4e}"
     (17, '0.2710 8.1516e-13')
     """
     line = Line(bit_error_ratio, **options)
-    check(code, line)
+    line.check(code)
     if line.independent:
         return _binomial(code, bit_error_ratio)
     shares = line.start @ counted(code, line)
     return np.asarray(shares.sum(axis=1), dtype=np.float64)
 
 
-def check(code: Code, line: Line) -> None:
-    """Refuse a line that does not carry whole code symbols."""
-    if code.symbol_bits * line.lanes % line.line_bits:
-        raise ValueError(
-            f"line_bits must be 1 (NRZ) or 2 (PAM4) and divide the bits of a symbol, not {line.line_bits}"
-        )
-    if code.symbols * line.interleaved % line.lanes:
-        raise ValueError(f"{line.lanes} lanes do not divide {code.symbols} symbols: give fewer lanes")
-
-
 @lru_cache(maxsize=_REMEMBERED)
-def counted(code: Code, line: Line) -> FloatArray:
+def counted(code: Counted, line: Line) -> FloatArray:
     """Return from state to state of the chain over a group, by the wrong symbols of its first codeword.
 
     The axes are wrong symbols (``code.corrects`` + 2), state before and state behind.
@@ -87,7 +78,7 @@ def _counting(corrects: int, shares: FloatArray, watched: int) -> FloatArray:
     return step.reshape(2 * counts.size, -1)
 
 
-def _binomial(code: Code, bit_error_ratio: float) -> FloatArray:
+def _binomial(code: Counted, bit_error_ratio: float) -> FloatArray:
     """Return the distribution where symbols are wrong independently."""
     wrong, counts = any_of(bit_error_ratio, code.symbol_bits), np.arange(code.corrects + 1)
     ways = special.gammaln(code.symbols + 1) - special.gammaln(counts + 1)

@@ -18,7 +18,9 @@ CODEWORD_BYTES: Final = 640
 
 PREAMBLE_BYTES: Final = 8
 """In front of each frame; a frame whose preamble is damaged is lost, too."""
-_GAP_BYTES: Final = 12
+GAP_BYTES: Final = 12
+"""Between two frames at least."""
+
 #: Codewords over which the stream is spread, by the least rate (IEEE 802.3bs, 802.3df).
 _INTERLEAVED: Final = ((800e9, 4), (200e9, 2), (0.0, 1))
 
@@ -78,7 +80,7 @@ def frames_lost_together(*, frame_bytes: int, rate_bps: float) -> float:
     >>> round(frames_lost_together(frame_bytes=64, rate_bps=100e9), 1)
     8.6
     """
-    return 1 + CODEWORD_BYTES * interleaved(rate_bps) / (frame_bytes + PREAMBLE_BYTES + _GAP_BYTES)
+    return 1 + CODEWORD_BYTES * interleaved(rate_bps) / (frame_bytes + PREAMBLE_BYTES + GAP_BYTES)
 
 
 def codewords_in(seconds: float, *, rate_bps: float) -> float:

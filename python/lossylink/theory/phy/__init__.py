@@ -7,12 +7,14 @@ is marked, and every frame with an octet in it is lost.
 |---|---|
 | `codes` | the codes by name, octets of the stream in a codeword, overhead |
 | `line` | how bit errors come: alone or in runs, precoded, on several lanes |
-| `words` | wrong symbols of one codeword |
+| `words`, `firecode` | what goes wrong in one codeword |
 | `groups` | codewords and groups that cannot be corrected |
 | `frames` | lost frames; the bit error ratio for a wanted loss |
+| `bursts` | frames lost one behind the other |
 | `undetected` | codewords that come out wrong and unmarked |
 """
 
+from lossylink.theory.phy.bursts import LossBursts, frames_hit_by_group, loss_bursts
 from lossylink.theory.phy.codes import (
     CODES,
     FIRECODE,
@@ -48,15 +50,18 @@ __all__ = [
     "Line",
     "LineCode",
     "LineOptions",
+    "LossBursts",
     "Uncoded",
     "bit_error_ratio_for",
     "code_named",
     "codeword_error_ratio",
     "codeword_wait_ns",
     "frame_loss_ratio",
+    "frames_hit_by_group",
     "group_error_ratio",
     "group_transitions",
     "line_overhead",
+    "loss_bursts",
     "mean_frame_loss_ratio",
     "standard_frame_loss_ratio",
     "symbol_error_distribution",

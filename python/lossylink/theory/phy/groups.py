@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final, Unpack
 
 import numpy as np
-from scipy.linalg import blas
 
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import any_of
@@ -138,16 +137,13 @@ def _moved(shares: FloatArray, moves: _Moves) -> FloatArray:
     """Take a block into account: shares by first state, state and counts, with room for counts that grow."""
     after = np.zeros(shares.shape)
     rows, grown = (array.reshape(2, 2, -1) for array in (shares, after))
+    part = np.empty(rows.shape[2])
     for far, chance in moves.items():
+        rest = part[: part.size - far]
         for first, before, behind in itertools.product(range(2), repeat=3):
             if chance[before, behind]:
-                blas.daxpy(
-                    rows[first, before],
-                    grown[first, behind],
-                    n=rows.shape[2] - far,
-                    a=chance[before, behind],
-                    offy=far,
-                )
+                np.multiply(rows[first, before, : rest.size], chance[before, behind], out=rest)
+                grown[first, behind, far:] += rest
     return after
 
 

@@ -14,7 +14,7 @@ is marked, and every frame with an octet in it is lost.
 | `undetected` | codewords that come out wrong and unmarked |
 """
 
-from lossylink.theory.phy.bursts import LossBursts, frames_hit_by_group, loss_bursts
+from lossylink.theory.phy.bursts import frames_hit_by_group, loss_bursts, mean_loss_burst_frames
 from lossylink.theory.phy.codes import (
     CODES,
     FIRECODE,
@@ -50,7 +50,6 @@ __all__ = [
     "Line",
     "LineCode",
     "LineOptions",
-    "LossBursts",
     "Uncoded",
     "bit_error_ratio_for",
     "code_named",
@@ -63,6 +62,7 @@ __all__ = [
     "line_overhead",
     "loss_bursts",
     "mean_frame_loss_ratio",
+    "mean_loss_burst_frames",
     "standard_frame_loss_ratio",
     "symbol_error_distribution",
     "undetected_codeword_ratio",

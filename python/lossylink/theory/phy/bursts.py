@@ -7,7 +7,6 @@ the last group that the frame touches, and the state of the line's chain behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -21,28 +20,10 @@ from lossylink.theory.phy.codes import LineCode
 from lossylink.theory.phy.frames import fates, group_bytes
 from lossylink.theory.phy.line import Line, LineOptions
 
+IntArray = NDArray[np.int64]
 _WHOLE, _MENDED, _BROKEN = (slice(2 * case, 2 * case + 2) for case in range(3))
-"""Cases of a frame so far, each with both states of the chain: no group that it touches failed; one failed, but
-not the last one; the last one failed."""
-
-
-@dataclass(frozen=True)
-class LossBursts:
-    """Bursts of lost frames: frames in a row that are lost, between two that get through.
-
-    Parameters
-    ----------
-    shares
-        Of the bursts, those of 1, 2, ... frames.
-    longer
-        Share of bursts longer than that.
-    mean_frames
-        Mean length of all of them.
-    """
-
-    shares: FloatArray
-    longer: float
-    mean_frames: float
+"""Cases of a frame so far: no group that it touches failed; one failed, but not the last one; the last one
+failed. Each case has both states of the line's chain."""
 
 
 def loss_bursts(
@@ -50,10 +31,12 @@ def loss_bursts(
     *,
     bit_error_ratio: float,
     frame_bytes: int,
-    longest: int = 1000,
+    longest: int = 100,
     **options: Unpack[LineOptions],
-) -> LossBursts:
-    """Return the lengths of loss bursts in frames, of frames of one size back to back.
+) -> FloatArray:
+    """Return the lengths of bursts of lost frames, of frames of one size back to back.
+
+    A burst is frames in a row that are lost, between two that get through.
 
     Parameters
     ----------
@@ -64,6 +47,11 @@ def loss_bursts(
     bit_error_ratio, **options
         Errors and order of the line, as of `Line`.
 
+    Returns
+    -------
+    FloatArray
+        Shares of the bursts that have 1, 2, ... ``longest`` frames, and a last entry for longer ones.
+
     Raises
     ------
     ValueError
@@ -72,27 +60,38 @@ def loss_bursts(
     Examples
     --------
     >>> from lossylink.theory.phy import CODES
-    >>> bursts = loss_bursts(CODES["rs544"], bit_error_ratio=3e-4, frame_bytes=64)
-    >>> [round(float(share), 3) for share in bursts.shares[6:10]], round(bursts.mean_frames, 3)
-    ([0.0, 0.536, 0.464, 0.0], 8.464)
+    >>> shares = loss_bursts(CODES["rs544"], bit_error_ratio=3e-4, frame_bytes=64)
+    >>> [round(float(share), 3) for share in shares[6:10]]
+    [0.0, 0.536, 0.464, 0.0]
     """
-    line = Line(bit_error_ratio, **options)
-    frames = _Frames.of(code, line, frame_bytes)
     lengths = int(_validate.count("longest", longest, at_least=1))
-    going = frames.begun()
-    begun, lost = going.sum(), frames.lost()
-    if not (begun > 0 and lost > 0):
-        raise ValueError(
-            f"bursts need frames that are lost and frames that get through: {bit_error_ratio:g} of the bits "
-            "are wrong"
-        )
-    shares = np.zeros(lengths)
+    busy = _BusyLine.of(code, Line(bit_error_ratio, **options), frame_bytes)
+    places, going = busy.begun(lengths)
+    shares = np.zeros(lengths + 1)
+    begun = going.sum()
     for length in range(lengths):
-        if not going.any():
-            break
-        going, ended = frames.next(going)
+        places, going, ended = busy.next(places, going)
         shares[length] = ended / begun
-    return LossBursts(shares, float(going.sum() / begun), float(lost / begun))
+    shares[-1] = going.sum() / begun
+    return shares
+
+
+def mean_loss_burst_frames(
+    code: LineCode, *, bit_error_ratio: float, frame_bytes: int, **options: Unpack[LineOptions]
+) -> float:
+    """Return the mean length of bursts of lost frames: lost frames over those behind one that gets through.
+
+    Parameters and errors are those of `loss_bursts`. Of rare errors the mean is `frames_hit_by_group`.
+
+    Examples
+    --------
+    >>> from lossylink.theory.phy import CODES
+    >>> round(mean_loss_burst_frames(CODES["rs544"], bit_error_ratio=3e-4, frame_bytes=64), 3)
+    8.464
+    """
+    busy = _BusyLine.of(code, Line(bit_error_ratio, **options), frame_bytes)
+    lost = busy.first(busy.places(1))[:, _MENDED.start :].sum()
+    return float(lost / busy.begun(1)[1].sum())
 
 
 def frames_hit_by_group(code: LineCode, *, frame_bytes: int, interleaved: int = 1) -> float:
@@ -110,70 +109,81 @@ def frames_hit_by_group(code: LineCode, *, frame_bytes: int, interleaved: int = 
 
 
 @dataclass(frozen=True)
-class _Frames:
-    """Frames at every place where one may begin, equally likely, and how one leads to the next.
+class _BusyLine:
+    """Frames back to back. Lengths are in parts of an octet, so that a group is whole parts, too."""
 
-    A step of ``steps`` takes the cases of a frame to those of the next one, for the places that it is for.
-    """
-
-    first: FloatArray
-    following: NDArray[np.int64]
-    steps: tuple[tuple[NDArray[np.int64], FloatArray], ...]
+    group: int
+    reach: int
+    space: int
+    start: FloatArray
+    ok: FloatArray
+    failed: FloatArray
 
     @classmethod
-    def of(cls, code: LineCode, line: Line, frame_bytes: int) -> _Frames:
-        """Return the frames of a busy line."""
+    def of(cls, code: LineCode, line: Line, frame_bytes: int) -> _BusyLine:
+        """Return a line that is busy with frames of one size."""
         length = int(_validate.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
         group = group_bytes(code, line)
-        ok, failed = fates(code, line)
-        # A group need not be whole octets: places are as many parts of an octet apart as make it whole.
-        part, places = group.denominator, np.arange(group.numerator)
-        touched = 1 + (places + (length - 1) * part) // places.size
-        onward = places + (length + GAP_BYTES) * part
-        ahead, following = onward // places.size - (touched - 1), onward % places.size
-        first = np.zeros((places.size, 6))
+        reach, space = ((octets * group.denominator) for octets in (length - 1, length + GAP_BYTES))
+        return cls(group.numerator, reach, space, line.start, *fates(code, line))
+
+    def places(self, frames: int) -> IntArray:
+        """Return where in its group a frame may begin, one place for all that are alike for many frames.
+
+        Places are alike until a frame behind begins, or ends, in another group for one of them only.
+        """
+        onward = self.space * np.arange(frames + 3)
+        return np.unique(np.concatenate([-onward, -onward - self.reach]) % self.group)
+
+    def first(self, places: IntArray) -> FloatArray:
+        """Return the cases of a frame by its place, each as likely as are the places that are alike."""
+        alike = np.diff(places, append=self.group + places[0]) / self.group
+        touched = self._touched(places)
+        cases = np.empty((places.size, 6))
         for groups in np.unique(touched):
-            over = np.linalg.matrix_power(_over_group(ok, failed), groups)
-            first[touched == groups] = line.start @ over[_WHOLE]
-        steps = tuple(_steps(ok, failed, ahead, touched[following]))
-        return cls(first / places.size, following, steps)
+            over = np.linalg.matrix_power(_over_group(self.ok, self.failed), groups)
+            cases[touched == groups] = self.start @ over[_WHOLE]
+        return cases * alike[:, np.newaxis]
 
-    def lost(self) -> float:
-        """Return the share of frames that are lost."""
-        return float(self.first[:, 2:].sum())
+    def begun(self, frames: int) -> tuple[IntArray, FloatArray]:
+        """Return places and cases of lost frames behind one that gets through; ``frames`` as of `places`."""
+        places = self.places(frames)
+        through = self.first(places)
+        through[:, _MENDED.start :] = 0.0
+        following, begun, _ = self.next(places, through)
+        if not begun.any():
+            raise ValueError("no burst: with these errors the line loses no frame, or every one")
+        return following, begun
 
-    def begun(self) -> FloatArray:
-        """Return the frames that are lost behind one that is not: the first ones of bursts, by place."""
-        through = self.first.copy()
-        through[:, 2:] = 0.0
-        return self.next(through)[0]
-
-    def next(self, going: FloatArray) -> tuple[FloatArray, float]:
-        """Return which of some frames the next one is lost behind, by its place, and how many end here."""
-        after = np.zeros(going.shape)
-        for places, step in self.steps:
-            after[self.following[places]] = going[places] @ step
+    def next(self, places: IntArray, going: FloatArray) -> tuple[IntArray, FloatArray, float]:
+        """Return the places of the frames behind, the cases of those that are lost, and how many are not."""
+        onward = places + self.space
+        ahead, following = onward // self.group - (self._touched(places) - 1), onward % self.group
+        touched = self._touched(following)
+        after = np.empty(going.shape)
+        for far, groups in set(zip(ahead.tolist(), touched.tolist(), strict=True)):
+            alike = (ahead == far) & (touched == groups)
+            after[alike] = going[alike] @ self._step(far, groups)
         ended = float(after[:, _WHOLE].sum())
         after[:, _WHOLE] = 0.0
-        return after, ended
+        return following, after, ended
 
+    def _touched(self, places: IntArray) -> IntArray:
+        return 1 + (places + self.reach) // self.group
 
-def _steps(
-    ok: FloatArray, failed: FloatArray, ahead: NDArray[np.int64], touched: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
-    """Yield places and the step onto the frame behind.
+    def _step(self, far: int, groups: int) -> FloatArray:
+        """Return from the cases of a frame to those of the next one, which touches so many groups.
 
-    That frame touches ``touched`` groups. Its first group is ``ahead`` of the last group of the frame before.
-    """
-    for far, groups in sorted(set(zip(ahead.tolist(), touched.tolist(), strict=True))):
+        The next frame's first group lies ``far`` behind the last one of the frame before: 0 is that group.
+        """
         entered = np.zeros((6, 6))
         if far == 0:
             entered[_WHOLE, _WHOLE] = entered[_MENDED, _WHOLE] = entered[_BROKEN, _BROKEN] = np.eye(2)
         else:
             for case in (_WHOLE, _MENDED, _BROKEN):
-                entered[case, _WHOLE] = np.linalg.matrix_power(ok + failed, far - 1)
-        over = np.linalg.matrix_power(_over_group(ok, failed), groups - (far == 0))
-        yield np.flatnonzero((ahead == far) & (touched == groups)), entered @ over
+                entered[case, _WHOLE] = np.linalg.matrix_power(self.ok + self.failed, far - 1)
+        over = np.linalg.matrix_power(_over_group(self.ok, self.failed), groups - (far == 0))
+        return np.asarray(entered @ over)
 
 
 def _over_group(ok: FloatArray, failed: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ class Code:
     --------
     >>> kp4 = Code(symbols=544, message_symbols=514, symbol_bits=10)
     >>> kp4.corrects, kp4.message_bytes, kp4.bits
-    (15, 640.0, 5440)
+    (15, Fraction(640, 1), 5440)
     """
 
     symbols: int
@@ -53,14 +53,9 @@ class Code:
         return (self.symbols - self.message_symbols) // 2
 
     @property
-    def exact_message_bytes(self) -> Fraction:
+    def message_bytes(self) -> Fraction:
         """Octets of the stream of frames in a codeword, which need not be whole."""
         return Fraction(self.message_symbols * self.symbol_bits * _BLOCK_BYTES, _BLOCK_BITS)
-
-    @property
-    def message_bytes(self) -> float:
-        """Octets of the stream of frames in a codeword."""
-        return float(self.exact_message_bytes)
 
     @property
     def bits(self) -> int:
@@ -74,7 +69,7 @@ class Firecode:
 
     Examples
     --------
-    >>> FIRECODE.bits, FIRECODE.burst_bits, FIRECODE.exact_message_bytes
+    >>> FIRECODE.bits, FIRECODE.burst_bits, FIRECODE.message_bytes
     (2112, 11, Fraction(256, 1))
     """
 
@@ -83,7 +78,7 @@ class Firecode:
     burst_bits: int = 11
 
     @property
-    def exact_message_bytes(self) -> Fraction:
+    def message_bytes(self) -> Fraction:
         """Octets of the stream of frames in a codeword."""
         return Fraction(self.message_bits * _FIRECODE_BLOCK_BYTES, _FIRECODE_BLOCK_BITS)
 
@@ -100,7 +95,7 @@ class Uncoded:
     corrects: int = 0
 
     @property
-    def exact_message_bytes(self) -> Fraction:
+    def message_bytes(self) -> Fraction:
         """Octets of the stream of frames in a codeword."""
         return Fraction(1)
 
@@ -153,7 +148,7 @@ def line_overhead(code: LineCode) -> float:
     """
     if isinstance(code, Uncoded):
         return _PLAIN_BLOCK_BITS / (_PLAIN_BLOCK_BYTES * _BITS_OF_BYTE) - 1
-    return float(code.bits / (code.exact_message_bytes * _BITS_OF_BYTE)) - 1
+    return float(code.bits / (code.message_bytes * _BITS_OF_BYTE)) - 1
 
 
 def codeword_wait_ns(code: LineCode, *, rate_bps: float, interleaved: int = 1) -> float:
@@ -177,4 +172,4 @@ def codeword_wait_ns(code: LineCode, *, rate_bps: float, interleaved: int = 1) -
     if isinstance(code, Uncoded):
         return 0.0
     rate = float(_validate.positive("rate_bps", rate_bps))
-    return float(interleaved * code.exact_message_bytes * _BITS_OF_BYTE) / rate * _NS_OF_SECOND
+    return float(interleaved * code.message_bytes * _BITS_OF_BYTE) / rate * _NS_OF_SECOND

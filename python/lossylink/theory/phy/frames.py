@@ -134,13 +134,13 @@ def standard_frame_loss_ratio(code: Code, *, codeword_error_ratio: float, interl
     '9.17e-13'
     """
     ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))
-    frames = float(code.exact_message_bytes / _SMALLEST_FRAME_SPACE_BYTES)
+    frames = float(code.message_bytes / _SMALLEST_FRAME_SPACE_BYTES)
     return min(1.0, ratio * (1 + interleaved * frames) / frames)
 
 
 def group_bytes(code: LineCode, line: Line) -> Fraction:
     """Return the octets of the stream in a group of codewords."""
-    return line.interleaved * code.exact_message_bytes
+    return line.interleaved * code.message_bytes
 
 
 @lru_cache(maxsize=64)

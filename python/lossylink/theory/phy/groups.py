@@ -15,7 +15,7 @@ import numpy as np
 
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import any_of
-from lossylink.theory.phy.codes import Firecode, LineCode
+from lossylink.theory.phy.codes import Counted, Firecode, LineCode
 from lossylink.theory.phy.firecode import over_burst_code
 from lossylink.theory.phy.line import Line, LineOptions, block
 from lossylink.theory.phy.words import counted, symbol_error_distribution
@@ -96,13 +96,25 @@ def group_transitions(
 
 @lru_cache(maxsize=_REMEMBERED)
 def transitions(code: LineCode, line: Line) -> tuple[FloatArray, FloatArray]:
-    """Return the matrices of `group_transitions`."""
+    """Return the matrices of `group_transitions`, which nobody may write into."""
     line.check(code)
     if isinstance(code, Firecode):
-        return over_burst_code(code, line)
-    if line.interleaved == 1:
+        found = over_burst_code(code, line)
+    elif line.interleaved == 1:
         by_count = counted(code, line)
-        return by_count[:-1].sum(axis=0), by_count[-1]
+        found = by_count[:-1].sum(axis=0), by_count[-1]
+    else:
+        found = _over_group(code, line)
+    for matrix in found:
+        matrix.setflags(write=False)
+    return found
+
+
+def _over_group(code: Counted, line: Line) -> tuple[FloatArray, FloatArray]:
+    """Return the matrices of a group, from how many wrong symbols all its codewords have so far.
+
+    Once a codeword has too many, only the chain's state is kept.
+    """
     counts = (code.corrects + 1 + max(1, line.lanes // line.interleaved),) * line.interleaved
     shares, failed = np.zeros((2, 2, *counts)), np.zeros((2, 2))
     shares[(slice(None), slice(None)) + (0,) * line.interleaved] = np.eye(2)

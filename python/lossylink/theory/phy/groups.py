@@ -42,7 +42,7 @@ def codeword_error_ratio(code: LineCode, *, bit_error_ratio: float, **options: U
     '5.63e-14'
     """
     if isinstance(code, Firecode):
-        return group_error_ratio(code, bit_error_ratio=bit_error_ratio, **options)
+        return _failing(code, Line(bit_error_ratio, **options))
     return float(symbol_error_distribution(code, bit_error_ratio=bit_error_ratio, **options)[-1])
 
 
@@ -61,12 +61,10 @@ def group_error_ratio(code: LineCode, *, bit_error_ratio: float, **options: Unpa
     ['2.793e-08', '5.585e-08']
     """
     line = Line(bit_error_ratio, **options)
-    if line.independent or line.interleaved == 1:
-        return any_of(
-            codeword_error_ratio(code, bit_error_ratio=bit_error_ratio, **options), line.interleaved
-        )
-    _, failed = transitions(code, line)
-    return float((line.start @ failed).sum())
+    if line.interleaved > 1 and not line.independent:
+        return _failing(code, line)
+    single = codeword_error_ratio(code, bit_error_ratio=bit_error_ratio, **options)
+    return any_of(single, line.interleaved)
 
 
 def group_transitions(
@@ -92,6 +90,11 @@ def group_transitions(
     True
     """
     return transitions(code, Line(bit_error_ratio, **options))
+
+
+def _failing(code: LineCode, line: Line) -> float:
+    _, failed = transitions(code, line)
+    return float((line.start @ failed).sum())
 
 
 @lru_cache(maxsize=_REMEMBERED)

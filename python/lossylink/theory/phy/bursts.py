@@ -81,7 +81,8 @@ def mean_loss_burst_frames(
 ) -> float:
     """Return the mean length of bursts of lost frames: lost frames over those behind one that gets through.
 
-    Parameters and errors are those of `loss_bursts`. Of rare errors the mean is `frames_hit_by_group`.
+    Parameters and errors are those of `loss_bursts`. Of rare errors the mean is `frames_hit_by_group`,
+    and 1 where groups are so short that one may hit no frame.
 
     Examples
     --------

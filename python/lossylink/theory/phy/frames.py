@@ -19,8 +19,9 @@ from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
 from lossylink.theory.codewords import PREAMBLE_BYTES, any_of
 from lossylink.theory.phy.codes import Code, Firecode, LineCode
-from lossylink.theory.phy.groups import codeword_error_ratio, group_error_ratio, transitions
+from lossylink.theory.phy.groups import codeword_error_ratio, transitions
 from lossylink.theory.phy.line import Line, LineOptions
+from lossylink.theory.phy.words import symbol_error_distribution
 
 LEAST_BIT_ERROR_RATIO: Final = 1e-20
 """No line is told from a perfect one below it: 1.6 Tb/s are one wrong bit in two years."""
@@ -57,7 +58,7 @@ def frame_loss_ratio(
     """
     line = Line(bit_error_ratio, **options)
     share, fewer, more = _lost_by_place(code, line, frame_bytes)
-    if more == 1.0:
+    if max(fewer, more) == 1.0:
         return 1.0
     return float(-np.expm1((1 - share) * np.log1p(-fewer) + share * np.log1p(-more)))
 
@@ -152,9 +153,9 @@ def fates(code: LineCode, line: Line) -> tuple[FloatArray, FloatArray]:
     if not line.independent or isinstance(code, Firecode):
         return transitions(code, line)
     line.check(code)
-    failed = group_error_ratio(code, bit_error_ratio=line.bit_error_ratio, interleaved=line.interleaved)
+    shares = symbol_error_distribution(code, bit_error_ratio=line.bit_error_ratio)
     anew = np.array([line.start, line.start])
-    return (1 - failed) * anew, failed * anew
+    return shares[:-1].sum() ** line.interleaved * anew, any_of(float(shares[-1]), line.interleaved) * anew
 
 
 def lost_with(groups: int, code: LineCode, line: Line) -> float:

@@ -38,8 +38,8 @@ def frame_loss_ratio(
 
     With independent groups the share is 1 - (1 - g)^(1 + (L + 7) / M), g being the share of groups that fail.
     In general it is 1 less the geometric mean of a frame's chance to get through, over the places where a
-    frame may begin. `mean_frame_loss_ratio` takes the arithmetic mean, which is less by a part of at most
-    g / 8: from g = 1e-3 on the fourth digit tells them apart.
+    frame may begin. `mean_frame_loss_ratio` takes the arithmetic mean. It is less by a part of at most about
+    g / 8, which the fourth digit shows from g = 1e-3 on.
 
     Parameters
     ----------
@@ -84,7 +84,16 @@ def mean_frame_loss_ratio(
 def bit_error_ratio_for(
     loss_ratio: float, code: LineCode, *, frame_bytes: int, **options: Unpack[LineOptions]
 ) -> float:
-    """Return the bit error ratio with which a line loses as many frames; parameters as of `frame_loss_ratio`.
+    """Return the bit error ratio with which a line loses the wanted share of frames.
+
+    Parameters
+    ----------
+    loss_ratio
+        Wanted `frame_loss_ratio`, above 0 and below 1.
+    frame_bytes
+        Octets of a frame with its check sequence.
+    **options
+        Order and bursts of the line, as of `Line`.
 
     Raises
     ------
@@ -118,8 +127,8 @@ def standard_frame_loss_ratio(code: Code, *, codeword_error_ratio: float, interl
     """Return the share of lost frames by the convention of IEEE 802.3: of smallest frames on a busy line.
 
     With F such frames in a codeword, 8 in 640 octets, it is C (1 + X F) / F: 1.125, 2.125 and 4.125 times the
-    share C of lost codewords for X = 1, 2 and 4. `frame_loss_ratio` has 1.111 C for X = 1: 72 octets of a
-    frame are hit and not 80, and an octet that two groups could share counts once.
+    share C of lost codewords for X = 1, 2 and 4. `frame_loss_ratio` has 1.111 C for X = 1. Of the 80 octets
+    that such a frame takes up, 72 can be hit, and they touch 1 + 71 / 640 codewords on average.
 
     Parameters
     ----------

@@ -122,10 +122,10 @@ def _over_group(code: Counted, line: Line) -> tuple[FloatArray, FloatArray]:
     shares, failed = np.zeros((2, 2, *counts)), np.zeros((2, 2))
     shares[(slice(None), slice(None)) + (0,) * line.interleaved] = np.eye(2)
     blocks = _blocks(line, code.symbol_bits, counts)
-    for index in range(code.symbols * line.interleaved // line.lanes):
-        moves = blocks[index % len(blocks)]
-        shares = _moved(shares, moves)
-        failed = failed @ sum(moves.values()) + _taken_out(shares, code.corrects)
+    for _ in range(code.symbols * line.interleaved // (line.lanes * len(blocks))):
+        for moves in blocks:
+            shares = _moved(shares, moves)
+            failed = failed @ sum(moves.values()) + _taken_out(shares, code.corrects)
         shares[shares < _NONE_LEFT] = 0.0
     return shares.reshape(2, 2, -1).sum(axis=2), failed
 

@@ -100,6 +100,13 @@ def test_runs_hit_codewords_of_a_group_together() -> None:
     assert one < any_of_two < 2 * one
 
 
+@pytest.mark.parametrize("options", [{"precoded": True}, {"repeat": 1e-3}, {"repeat": 0.5, "lanes": 4}])
+def test_no_line_is_too_good_for_digits(options: dict[str, Any]) -> None:
+    of: dict[str, Any] = {"bit_error_ratio": 1e-20, "interleaved": 2} | options
+    one, any_of_two = (ratio(CODES["rs544"], **of) for ratio in (codeword_error_ratio, group_error_ratio))
+    assert 0 < one <= any_of_two <= 2 * one * (1 + 1e-9)
+
+
 def test_lanes_and_precoders_change_what_a_burst_does() -> None:
     """Bits in turn spread a burst over symbols, and a precoder makes two errors of a burst."""
     kp4 = CODES["rs544"]

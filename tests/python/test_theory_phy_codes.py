@@ -18,6 +18,7 @@ from lossylink.theory.phy import (
     codeword_error_ratio,
     codeword_wait_ns,
     frame_loss_ratio,
+    group_error_ratio,
     line_overhead,
     standard_frame_loss_ratio,
     undetected_codeword_ratio,
@@ -116,3 +117,16 @@ def test_a_line_that_a_code_does_not_fit_is_refused(
         with pytest.raises(ValueError, match=words) as caught:
             frame_loss_ratio(code, bit_error_ratio=1e-4, frame_bytes=64, repeat=repeat, **settings)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "interleaved", "words"),
+    [(Code(255, 191, 8), 4, "bursts over 4 codewords that correct 32 symbols each take too long"),
+     (Code(4000, 2000, 12), 1, "at most 512 symbols, not 1000: give a shorter code")],
+)  # fmt: skip
+def test_bursts_that_take_too_long_are_refused(code: Code, interleaved: int, words: str) -> None:
+    of: dict[str, Any] = {"bit_error_ratio": 0.02, "interleaved": interleaved}
+    assert 0 < group_error_ratio(code, **of) < 1, "independent errors are quick"
+    with pytest.raises(ValueError, match=words) as caught:
+        group_error_ratio(code, repeat=0.5, **of)
+    assert "\n" not in str(caught.value)

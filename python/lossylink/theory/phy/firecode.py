@@ -1,8 +1,8 @@
 """The Firecode of a line: how likely the wrong bits of a codeword are no single burst.
 
-A codeword is right again where all its wrong bits lie within the length of a burst that the code corrects.
-What happened so far is one of few cases: no wrong bit yet; so many bits since the first wrong one; the burst
-that is allowed is over; a wrong bit came behind it.
+A codeword comes right where all its wrong bits lie within the length of a burst that the code corrects. Four
+cases of the bits so far are told apart: no bit was wrong; the first wrong one came 1, 2, ... bits ago; it came
+longer ago than a burst lasts; a wrong bit came behind the burst.
 """
 
 from __future__ import annotations

@@ -21,8 +21,10 @@ from lossylink.theory.phy.line import Line, LineOptions, block
 from lossylink.theory.phy.words import counted, symbol_error_distribution
 
 _REMEMBERED: Final = 64
-_NONE_LEFT: Final = 1e-290
-"""Shares below it count for nothing: doubles so small are slow, and soon without digits."""
+_LEAST_SHARE: Final = np.finfo(float).tiny
+"""Doubles below it are slow, and lose digits: they count for nothing."""
+_MOST_CASES: Final = 200_000
+"""Of counts of all codewords of a group: a second or two. KP4 with four codewords in turn has 83,521."""
 
 
 def codeword_error_ratio(code: LineCode, *, bit_error_ratio: float, **options: Unpack[LineOptions]) -> float:
@@ -119,6 +121,11 @@ def _over_group(code: Counted, line: Line) -> tuple[FloatArray, FloatArray]:
     Once a codeword has too many, only the chain's state is kept.
     """
     counts = (code.corrects + 1 + max(1, line.lanes // line.interleaved),) * line.interleaved
+    if counts[0] ** line.interleaved > _MOST_CASES:
+        raise ValueError(
+            f"bursts over {line.interleaved} codewords that correct {code.corrects} symbols each take too "
+            "long to compute: give fewer codewords, or repeat=0 without a precoder"
+        )
     shares, failed = np.zeros((2, 2, *counts)), np.zeros((2, 2))
     shares[(slice(None), slice(None)) + (0,) * line.interleaved] = np.eye(2)
     blocks = _blocks(line, code.symbol_bits, counts)
@@ -126,7 +133,7 @@ def _over_group(code: Counted, line: Line) -> tuple[FloatArray, FloatArray]:
         for moves in blocks:
             shares = _moved(shares, moves)
             failed = failed @ sum(moves.values()) + _taken_out(shares, code.corrects)
-        shares[shares < _NONE_LEFT] = 0.0
+        shares[shares < _LEAST_SHARE] = 0.0
     return shares.reshape(2, 2, -1).sum(axis=2), failed
 
 

@@ -19,6 +19,8 @@ from lossylink.theory.phy.line import Line, LineOptions, block
 
 _REMEMBERED: Final = 64
 """Lines whose matrices are kept: a search asks again for few."""
+_MOST_CORRECTED: Final = 512
+"""Of symbols of ten bits no code corrects more; a matrix of four times as many rows takes minutes."""
 
 
 def symbol_error_distribution(
@@ -57,6 +59,11 @@ def counted(code: Counted, line: Line) -> FloatArray:
 
     The axes are wrong symbols (``code.corrects`` + 2), state before and state behind.
     """
+    if code.corrects > _MOST_CORRECTED:
+        raise ValueError(
+            f"bursts are computed for codes that correct at most {_MOST_CORRECTED} symbols, not "
+            f"{code.corrects}: give a shorter code, or repeat=0 without a precoder"
+        )
     shares = block(line, code.symbol_bits)
     period = np.eye(2 * (code.corrects + 2))
     blocks = max(1, line.interleaved // line.lanes)

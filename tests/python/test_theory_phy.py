@@ -100,6 +100,30 @@ def test_runs_hit_codewords_of_a_group_together() -> None:
     assert one < any_of_two < 2 * one
 
 
+def by_poisson_bursts(bits: float, repeat: float) -> float:
+    """Return KP4's codeword error ratio where bursts come by Poisson's law, each with its own wrong symbols.
+
+    A symbol that two bursts hit counts twice. Panjer's recursion adds up the symbols of all bursts.
+    """
+    lengths, top = np.arange(1, 300), 100
+    shares = (1 - repeat) * repeat ** (lengths - 1)
+    hit = [np.bincount(1 + (begun + lengths - 1) // 5, weights=shares, minlength=top) for begun in range(5)]
+    each, bursts = np.mean(hit, axis=0), 544 * 5 * 2 * bits * (1 - repeat)
+    total = np.zeros(top)
+    total[0] = np.exp(-bursts)
+    for count in range(1, top):
+        parts = np.arange(1, count + 1)
+        total[count] = bursts / count * (parts * each[parts]) @ total[count - parts]
+    return float(total[16:].sum())
+
+
+@pytest.mark.parametrize("repeat", [0.0, 0.5, 0.75])
+@pytest.mark.parametrize("bits", [1e-5, 1e-4, 3e-4])
+def test_bursts_that_count_shared_symbols_twice_are_a_little_worse(bits: float, repeat: float) -> None:
+    chain = codeword_error_ratio(CODES["rs544"], bit_error_ratio=bits, repeat=repeat)
+    assert chain < by_poisson_bursts(bits, repeat) < 1.3 * chain
+
+
 @pytest.mark.parametrize("options", [{"precoded": True}, {"repeat": 1e-3}, {"repeat": 0.5, "lanes": 4}])
 def test_no_line_is_too_good_for_digits(options: dict[str, Any]) -> None:
     of: dict[str, Any] = {"bit_error_ratio": 1e-20, "interleaved": 2} | options

@@ -1,8 +1,8 @@
 """Frames that are lost one behind the other: how long their bursts are on a busy line.
 
 Frames of one size follow each other with the smallest gap. A group of codewords that fails takes along every
-frame that touches it, and a frame may touch several groups. The place of a frame in its group, what became of
-the last group that the frame touches, and the state of the line's chain behind it decide over the next frame.
+frame that touches it, and a frame may touch several groups. Three things of a frame decide over the next one:
+its place in its first group, the fate of its last group, and the state of the line's chain behind that group.
 """
 
 from __future__ import annotations

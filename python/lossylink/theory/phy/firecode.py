@@ -1,8 +1,8 @@
 """The Firecode of a line: how likely the wrong bits of a codeword are no single burst.
 
 A codeword comes right where all its wrong bits lie within the length of a burst that the code corrects. Four
-cases of the bits so far are told apart: no bit was wrong; the first wrong one came 1, 2, ... bits ago; it came
-longer ago than a burst lasts; a wrong bit came behind the burst.
+cases of the bits so far are told apart: no bit was wrong; the first wrong one came 1, 2, ... bits ago; that
+bit came longer ago than a burst lasts; a wrong bit came behind the burst.
 """
 
 from __future__ import annotations

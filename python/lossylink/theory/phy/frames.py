@@ -167,7 +167,7 @@ def fates(code: LineCode, line: Line) -> tuple[FloatArray, FloatArray]:
     return shares[:-1].sum() ** line.interleaved * anew, any_of(float(shares[-1]), line.interleaved) * anew
 
 
-def lost_with(groups: int, code: LineCode, line: Line) -> float:
+def _lost_with(groups: int, code: LineCode, line: Line) -> float:
     """Return how likely any of so many groups in a row fails: a sum without a negative term."""
     ok, failed = fates(code, line)
     step = np.block([[ok, failed], [np.zeros((2, 2)), ok + failed]])
@@ -179,8 +179,8 @@ def _lost_by_place(code: LineCode, line: Line, frame_bytes: int) -> tuple[float,
     """Return which share of places make a frame touch one group more, and how likely each kind is lost."""
     length = int(_validate.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
     behind, share = divmod((length - 1) / group_bytes(code, line), 1)
-    fewer = lost_with(1 + int(behind), code, line)
-    return float(share), fewer, lost_with(2 + int(behind), code, line) if share else fewer
+    fewer = _lost_with(1 + int(behind), code, line)
+    return float(share), fewer, _lost_with(2 + int(behind), code, line) if share else fewer
 
 
 def _by_codewords(

@@ -18,7 +18,7 @@ USAGES: Mapping[str, str] = {
     "gilbert-elliott:P,R[,BAD[,GOOD]]": "good to bad with P, back with R, loss in each state (1 and 0)",
     "gilbert-elliott:mean=M,burst=B": "the same from the mean loss ratio and the mean burst length in frames",
     "gilbert-elliott:mean=M,burst=20ms": "bursts that last a time, whether frames pass or not",
-    "phy:code=rs544,ber=2e-4[,burst=A,..]": "bit errors and the line's code: frames die in failed codewords",
+    "phy:code=rs544,ber=2e-4": "bit errors and the line's code; more: burst, interleave, lanes, precoding",
     "at:17,18 or at:5-9": "exactly these frames, counted from 0",
     "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up; gzip and zstd too",
     "netem:loss gemodel 1% 10% 70% 0.1%": "what tc's netem loses and corrupts, in its words and per cent",

@@ -24,8 +24,8 @@ _SPELLED: Final = {"rs528": "rs528/514/10", "rs544": "rs544/514/10", "rs272": "r
 #: 257 bits of a codeword carry 32 octets of frames (256b/257b).
 _BLOCK_BITS, _BLOCK_OCTETS = 257, 32
 _FIRECODE_OCTETS: Final = 256
-#: How long decoders compute, for codes that correct more than seven symbols and for others. Vendors name 50 to
-#: 150 ns. These values are assumed: with them a 100 Gb/s line takes 111 ns with RS(544,514) and 66 ns with
+#: How long decoders compute, for codes that correct more than seven symbols, and for others. Vendors name 50
+#: to 150 ns. These values are assumed: with them a 100 Gb/s line takes 111 ns with RS(544,514) and 66 ns with
 #: RS(272,257), of 100 to 120 ns and 60 to 70 ns that are reported.
 _DECODING_NS, _DECODING_SHORT_NS, _SHORT_CORRECTS = 60, 40, 7
 

@@ -11,7 +11,7 @@ use super::gilbert_elliott::Chain;
 use super::phy::{Failures, PREAMBLE_OCTETS};
 use super::positions::Cursor;
 use super::run::Run;
-use super::steered::{Aim, Bursts, Stake, Steered};
+use super::steered::{Aim, Bursts, Sent, Stake, Steered};
 use super::{BITS_PER_BYTE, LossModel};
 use crate::probability::Probability;
 use crate::rng::Stream;
@@ -149,7 +149,7 @@ impl LossProcess {
             return false;
         }
         match &mut self.law {
-            Law::Steered(steered) => steered.decide(units, stake()),
+            Law::Steered(steered) => steered.decide(Sent { now, frame_bytes, units }, stake()),
             Law::Fading(_) | Law::Coded(_) => self.is_hit(now, frame_bytes),
             _ => self.end_run(units),
         }
@@ -172,6 +172,7 @@ impl LossProcess {
         self.clear_before = match &self.law {
             Law::Fading(fading) => fading.clear_before(),
             Law::Coded(failures) => failures.clear_before(),
+            Law::Steered(steered) if steered.goes_by_time() => Instant::ZERO,
             _ => Instant::NEVER,
         };
     }
@@ -191,21 +192,24 @@ impl LossProcess {
             Law::Clean => return Some(()),
             Law::Geometric(chance) => Steered::independent(*chance, aim, rng),
             Law::Chain(chain) => Steered::chain(*chain.model(), chain.model().bursts()?, aim, rng),
-            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) => return None,
+            Law::Coded(failures) => Steered::line((**failures).clone(), aim, rng),
+            Law::Positions(_) | Law::Fading(_) => return None,
             Law::Steered(_) => panic!("losses are steered once"),
         };
         self.law = Law::Steered(Box::new(steered));
         self.start_run();
+        self.look_ahead();
         Some(())
     }
 
-    /// Returns how losses follow each other; `None` where they cannot be steered. A clean direction has the bursts of independent
-    /// losses.
-    pub fn bursts(&self) -> Option<Bursts> {
+    /// Returns how losses of frames of `frame_bytes` follow each other; `None` where they cannot be steered. A clean direction has
+    /// the bursts of independent losses.
+    pub fn bursts(&self, frame_bytes: u32) -> Option<Bursts> {
         match &self.law {
             Law::Clean | Law::Geometric(_) => Some(Bursts { hold: 0, mean_losses: 1.0 }),
             Law::Chain(chain) => chain.model().bursts(),
-            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) | Law::Steered(_) => None,
+            Law::Coded(failures) => Some(failures.phy().bursts(frame_bytes)),
+            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => None,
         }
     }
 
@@ -214,12 +218,29 @@ impl LossProcess {
     pub fn hastened(&self, frames: u64, rng: Stream) -> Option<Self> {
         let often = Probability::new(1.0 / frames as f64)?;
         let model = match &self.law {
+            Law::Coded(failures) => return Some(self.hastened_line(failures, often.as_f64(), rng)),
             Law::Clean => LossModel::None,
             Law::Geometric(_) => LossModel::Bernoulli(often),
             Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
-            Law::Positions(_) | Law::Fading(_) | Law::Coded(_) | Law::Steered(_) => return None,
+            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => return None,
         };
         Some(Self::new(&model, rng))
+    }
+
+    /// Returns the process of the line of `failures` with groups that fail with the chance `often`.
+    fn hastened_line(&self, failures: &Failures, often: f64, mut rng: Stream) -> Self {
+        let law = Law::Coded(Box::new(failures.hastened(often, &mut rng)));
+        let mut hastened = Self { law, rng, ..self.clone() };
+        hastened.look_ahead();
+        hastened
+    }
+
+    /// Looks at each frame from now on, so that the losses can be steered at any time ([`steer`](Self::steer)).
+    pub fn attend(&mut self) {
+        if let Law::Coded(failures) = &mut self.law {
+            failures.attend();
+            self.look_ahead();
+        }
     }
 
     /// Whether no frame is ever lost.

@@ -202,8 +202,10 @@ impl Rare {
         stop: &Stop,
     ) -> Result<Self, Refusal> {
         let (forward, reverse) = link.losses_mut();
-        let bursts = forward.bursts().ok_or(Refusal::NotSteerable)?;
-        reverse.bursts().ok_or(Refusal::NotSteerable)?;
+        let bursts = forward.bursts(frame_bytes).ok_or(Refusal::NotSteerable)?;
+        reverse.bursts(frame_bytes).ok_or(Refusal::NotSteerable)?;
+        forward.attend();
+        reverse.attend();
         let gives_up = link.gives_up();
         let path = Path {
             link,

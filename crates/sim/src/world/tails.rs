@@ -188,7 +188,9 @@ impl Tail {
         streams: Streams,
         stop: &Stop,
     ) -> Result<Self, Refusal> {
-        let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
+        let losses = link.losses_mut().0;
+        let bursts = losses.bursts(frame_bytes).ok_or(Refusal::NotSteerable)?;
+        losses.attend();
         let gives_up = link.gives_up();
         let tails =
             Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u64::MAX, cluster_end_ns: 0, frames: 0 };

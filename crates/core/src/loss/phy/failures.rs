@@ -22,8 +22,6 @@ const NEVER: u64 = u64::MAX;
 const FAILURES_MAX: u32 = 4096;
 /// Groups up to which the smaller of the two geometric terms is looked at.
 const FEW_GROUPS: u64 = 4096;
-/// Steps in which the larger term is found, at the most; few are needed, because the smaller one is forgotten within a group.
-const STEPS_MAX: u32 = 4096;
 
 /// The two geometric terms of groups that are all corrected.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +37,7 @@ struct Corrections {
 impl Corrections {
     fn of(fates: &Fates) -> Self {
         let corrected = fates.corrected;
-        let mut state = fates.start;
-        for _ in 0..STEPS_MAX {
-            let next = corrected.behind(state);
-            let sum = next[0] + next[1];
-            if sum <= 0.0 {
-                break;
-            }
-            let next = next.map(|share| share / sum);
-            let moved = libm::fabs(next[1] - state[1]);
-            state = next;
-            if moved <= f64::EPSILON * state[1] {
-                break;
-            }
-        }
+        let state = fates.clean_state();
         let fails = fates.failed.behind(state).iter().sum::<f64>().min(1.0);
         let [[a, _], [_, d]] = corrected.0;
         let ratio = a + d - (1.0 - fails);
@@ -110,10 +95,8 @@ impl Corrections {
 /// A running line.
 #[derive(Clone, Debug)]
 pub(in crate::loss) struct Failures {
-    fates: Fates,
+    phy: Phy,
     corrections: Corrections,
-    /// Octets of the stream in a group, as a fraction.
-    group_octets: (u64, u64),
     rate: BitRate,
     /// Octets of the first group that passed before time zero.
     phase: u64,
@@ -123,22 +106,33 @@ pub(in crate::loss) struct Failures {
     octets: (u64, u64),
     /// The state of the line behind that group.
     state: usize,
+    /// The first octet behind the last frame that was looked at.
+    touched: u64,
+    /// Whether each frame is looked at.
+    is_attended: bool,
+}
+
+/// The groups that a frame touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::loss) struct Place {
+    pub(in crate::loss) first: u64,
+    pub(in crate::loss) last: u64,
 }
 
 impl Failures {
     /// Returns a line of this rate in its stationary state. Time zero lies anywhere in a group.
     pub(in crate::loss) fn new(phy: &Phy, rate: BitRate, rng: &mut impl RngCore) -> Self {
         let (octets, part) = phy.group_octets;
-        let fates = phy.fates;
         let mut failures = Self {
-            fates,
-            corrections: Corrections::of(&fates),
-            group_octets: phy.group_octets,
+            phy: *phy,
+            corrections: Corrections::of(&phy.fates),
             rate,
             phase: (uniform(rng) * octets.div_ceil(part) as f64) as u64,
             failing: 0,
             octets: (0, 0),
-            state: usize::from(uniform(rng) < fates.start[1]),
+            state: usize::from(uniform(rng) < phy.start()[1]),
+            touched: 0,
+            is_attended: false,
         };
         failures.fail_next(0, rng);
         failures
@@ -147,13 +141,15 @@ impl Failures {
     /// Returns the instant before which a frame has to leave to be certain to pass, as far as is known: until a frame begins behind
     /// the next failure, no later failure is.
     pub(in crate::loss) fn clear_before(&self) -> Instant {
-        let octet = u128::from(self.octets.0.saturating_sub(self.phase));
-        let ps = (octet * OCTET_PS_BPS / u128::from(self.rate.as_bps())).saturating_add(1);
-        if self.failing == NEVER {
-            Instant::NEVER
-        } else {
-            u64::try_from(ps).map_or(Instant::NEVER, Instant::from_ps)
+        if self.is_attended {
+            return Instant::ZERO;
         }
+        if self.failing == NEVER {
+            return Instant::NEVER;
+        }
+        let octet = u128::from(self.octets.0.saturating_sub(self.phase));
+        let ps = octet * OCTET_PS_BPS / u128::from(self.rate.as_bps()) + 1;
+        u64::try_from(ps).map_or(Instant::NEVER, Instant::from_ps)
     }
 
     /// Returns the time of an octet, rounded up.
@@ -168,8 +164,7 @@ impl Failures {
         frame_bytes: u32,
         rng: &mut impl RngCore,
     ) -> bool {
-        let octet = u128::from(now.as_ps()) * u128::from(self.rate.as_bps()) / OCTET_PS_BPS;
-        let first = u64::try_from(octet).unwrap_or(u64::MAX).saturating_add(self.phase);
+        let (first, behind) = self.octets_of(now, frame_bytes);
         let mut passed = 0;
         while self.octets.1 <= first && self.failing != NEVER {
             if passed == FAILURES_MAX {
@@ -179,7 +174,44 @@ impl Failures {
             self.fail_next(self.failing + 1, rng);
             passed += 1;
         }
-        self.octets.0 < first.saturating_add(u64::from(frame_bytes) + PREAMBLE_OCTETS)
+        self.touched = behind;
+        self.octets.0 < behind
+    }
+
+    /// Looks at each frame from now on: no frame is certain to pass.
+    pub(in crate::loss) const fn attend(&mut self) {
+        self.is_attended = true;
+    }
+
+    /// Returns the line, at the present time, with groups that fail with the chance `often`, each on its own.
+    pub(in crate::loss) fn hastened(&self, often: f64, rng: &mut impl RngCore) -> Self {
+        let phy = self.phy.hastened(often);
+        let mut hastened = Self { phy, corrections: Corrections::of(&phy.fates), ..self.clone() };
+        hastened.fail_next(self.group_of(self.touched), rng);
+        hastened
+    }
+
+    /// Returns the line.
+    pub(in crate::loss) const fn phy(&self) -> &Phy {
+        &self.phy
+    }
+
+    /// Returns the last group of the last frame that was looked at.
+    pub(in crate::loss) fn last_group(&self) -> u64 {
+        self.group_of(self.touched.saturating_sub(1))
+    }
+
+    /// Returns the groups of a frame of `frame_bytes` that begins to leave at `now`.
+    pub(in crate::loss) fn place(&self, now: Instant, frame_bytes: u32) -> Place {
+        let (first, behind) = self.octets_of(now, frame_bytes);
+        Place { first: self.group_of(first), last: self.group_of(behind - 1) }
+    }
+
+    /// Returns the first octet of a frame, and the first one behind the frame, from the start of the first group on.
+    fn octets_of(&self, now: Instant, frame_bytes: u32) -> (u64, u64) {
+        let octet = u128::from(now.as_ps()) * u128::from(self.rate.as_bps()) / OCTET_PS_BPS;
+        let first = u64::try_from(octet).unwrap_or(u64::MAX).saturating_add(self.phase);
+        (first, first.saturating_add(u64::from(frame_bytes) + PREAMBLE_OCTETS))
     }
 
     /// Finds the next failure from group `from` on, at whose start the line has the present state.
@@ -190,7 +222,7 @@ impl Failures {
             self.octets = (u64::MAX, u64::MAX);
             return;
         }
-        let ends = self.fates.failed.behind(self.corrections.states(self.state, groups));
+        let ends = self.phy.fates.failed.behind(self.corrections.states(self.state, groups));
         self.state = usize::from(uniform(rng) * (ends[0] + ends[1]) < ends[1]);
         self.octets = (self.start_of(self.failing), self.start_of(self.failing + 1));
     }
@@ -198,17 +230,22 @@ impl Failures {
     /// Draws the state of the line at the start of the group of `octet` from the state behind the last failure, and the next
     /// failure from that group on.
     fn leap(&mut self, octet: u64, rng: &mut impl RngCore) {
-        let (octets, part) = (u128::from(self.group_octets.0), u128::from(self.group_octets.1));
-        let group = (((u128::from(octet) + 1) * part - 1) / octets) as u64;
-        let memory = libm::pow(self.fates.memory, (group - self.failing - 1) as f64);
-        let wrong = self.fates.start[1] + (self.state as f64 - self.fates.start[1]) * memory;
+        let group = self.group_of(octet);
+        let now = [1.0 - self.state as f64, self.state as f64];
+        let [_, wrong] = self.phy.after(now, group - self.failing - 1);
         self.state = usize::from(uniform(rng) < wrong);
         self.fail_next(group, rng);
     }
 
+    /// Returns the group of an octet.
+    fn group_of(&self, octet: u64) -> u64 {
+        let (octets, part) = self.phy.group_octets;
+        (((u128::from(octet) + 1) * u128::from(part) - 1) / u128::from(octets)) as u64
+    }
+
     /// Returns the first octet of a group.
     fn start_of(&self, group: u64) -> u64 {
-        let (octets, part) = self.group_octets;
+        let (octets, part) = self.phy.group_octets;
         u64::try_from(u128::from(group) * u128::from(octets) / u128::from(part)).unwrap_or(u64::MAX)
     }
 }

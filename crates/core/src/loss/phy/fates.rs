@@ -14,6 +14,9 @@ use alloc::vec::Vec;
 /// The part of the chance of a failure that may be left out.
 const NEGLIGIBLE: f64 = 1e-12;
 
+/// Groups behind which the state of a line is looked for, at the most; few are needed, because a line forgets within a group.
+const CLEAN_GROUPS_MAX: u32 = 4096;
+
 /// How code symbols of a stream come to codewords and to the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -60,6 +63,38 @@ impl Fates {
         };
         let memory = line.memory(f64::from(bits) / f64::from(line.bits));
         Self { corrected, failed, start: line.start, memory }
+    }
+
+    /// Returns the chances of the states behind many groups that were corrected.
+    pub(super) fn clean_state(&self) -> [f64; 2] {
+        let mut state = self.start;
+        for _ in 0..CLEAN_GROUPS_MAX {
+            let next = self.corrected.behind(state);
+            let sum = next[0] + next[1];
+            if sum <= 0.0 {
+                break;
+            }
+            let next = next.map(|share| share / sum);
+            let moved = libm::fabs(next[1] - state[1]);
+            state = next;
+            if moved <= f64::EPSILON * state[1] {
+                break;
+            }
+        }
+        state
+    }
+
+    /// Returns the chances of the states behind `groups` groups of any fate, by those before them.
+    pub(super) fn after(&self, states: [f64; 2], groups: u64) -> [f64; 2] {
+        let all = states[0] + states[1];
+        let memory = libm::pow(self.memory, groups as f64);
+        [0, 1].map(|state| self.start[state] * all + (states[state] - self.start[state] * all) * memory)
+    }
+
+    /// Returns the fates of groups that fail with the chance `often`, each on its own.
+    pub(super) fn hastened(&self, often: f64) -> Self {
+        let end = Matrix::of_rows(self.start);
+        Self { corrected: end.scaled(1.0 - often), failed: end.scaled(often), memory: 0.0, ..*self }
     }
 
     /// Returns the chance that a group fails, in the long run.

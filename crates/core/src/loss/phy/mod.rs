@@ -102,6 +102,31 @@ impl Phy {
         self.fates.failure()
     }
 
+    /// Returns the chances of the line's states in the long run.
+    pub(super) const fn start(&self) -> [f64; 2] {
+        self.fates.start
+    }
+
+    /// Returns the chances of the line's states behind many groups that were corrected.
+    pub(super) fn clean_state(&self) -> [f64; 2] {
+        self.fates.clean_state()
+    }
+
+    /// Returns the chances of the line's states behind a group that is corrected, and behind one that fails, by those before it.
+    pub(super) fn over_group(&self, states: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+        (self.fates.corrected.behind(states), self.fates.failed.behind(states))
+    }
+
+    /// Returns the chances of the line's states behind `groups` groups of any fate, by those before them.
+    pub(super) fn after(&self, states: [f64; 2], groups: u64) -> [f64; 2] {
+        self.fates.after(states, groups)
+    }
+
+    /// Returns a line whose groups fail with the chance `often`, each on its own.
+    pub(super) fn hastened(&self, often: f64) -> Self {
+        Self { fates: self.fates.hastened(often), ..*self }
+    }
+
     /// Returns the octets of the stream of frames in a group of codewords.
     pub fn group_octets(&self) -> f64 {
         self.group_octets.0 as f64 / self.group_octets.1 as f64

@@ -91,6 +91,48 @@ fn codes_without_symbols_have_closed_forms() {
     assert!((failed / (1.0 - corrected) - 1.0).abs() < 1e-9, "{failed} {corrected}");
 }
 
+/// A code, its interleaving, whether the line is precoded, its lanes, the bits of a line symbol; the share of groups that fail, and of
+/// frames of 1,518 bytes that are lost.
+type Line<'a> = (&'a str, u32, bool, u32, u32, f64, f64);
+
+/// Errors of 3e-4 that repeat with one half, by `lossylink.theory.phy`, which was written apart from this module.
+const REPEATED: [Line<'_>; 14] = [
+    ("rs528", 1, false, 1, 1, 3.825992056e-05, 1.294200547e-04),
+    ("rs528", 1, false, 1, 2, 1.710531989e-04, 5.785192671e-04),
+    ("rs528", 1, false, 4, 1, 1.357641836e-02, 4.516665064e-02),
+    ("rs528", 1, false, 4, 2, 8.031296604e-03, 2.690147768e-02),
+    ("rs528", 1, true, 1, 1, 1.436372220e-04, 4.858120437e-04),
+    ("rs528", 1, true, 4, 2, 5.120421061e-03, 1.721293541e-02),
+    ("rs528", 2, false, 1, 2, 1.696052377e-05, 3.716699865e-05),
+    ("rs528", 2, false, 4, 2, 3.159729561e-03, 6.910433000e-03),
+    ("rs528", 2, true, 4, 2, 2.580135301e-03, 5.644916539e-03),
+    ("rs272", 1, false, 1, 2, 8.563976874e-06, 4.937566150e-05),
+    ("rs272", 1, false, 4, 2, 1.423982371e-03, 8.182080428e-03),
+    ("rs272", 1, true, 4, 1, 6.214804954e-04, 3.577886729e-03),
+    ("rs272", 2, false, 4, 2, 2.271023960e-04, 7.680302760e-04),
+    ("rs272", 2, true, 4, 2, 1.221864825e-04, 4.132719586e-04),
+];
+
+#[test]
+fn ratios_are_those_of_the_theory() {
+    for (name, interleaved, is_precoded, lanes, line_bits, groups, frames) in REPEATED {
+        let code = Code::named(name).unwrap();
+        let line = phy(PhySettings {
+            code,
+            bit_error_ratio: 3e-4,
+            interleaved,
+            repeat: 0.5,
+            is_precoded,
+            lanes,
+            line_bits,
+        });
+        let found = [line.group_failure_ratio(), line.mean_loss_rate(1518)];
+        for (found, expected) in found.into_iter().zip([groups, frames]) {
+            assert!((found / expected - 1.0).abs() < 1e-8, "{line:?}: {found} {expected}");
+        }
+    }
+}
+
 /// Returns which of `frames` frames are lost if one frame begins every `spacing`.
 fn lost(process: &mut LossProcess, frame_bytes: u32, spacing: Duration, frames: u64) -> Vec<bool> {
     (0..frames).map(|frame| process.is_lost_at(Instant::ZERO + spacing * frame, frame_bytes)).collect()

@@ -8,21 +8,26 @@
 
 mod clusters;
 mod failures;
+mod line;
 mod predictor;
 mod stake;
 #[cfg(test)]
 mod tests;
 
 pub use predictor::Bursts;
+pub(super) use predictor::Sent;
 pub use stake::{Aim, Stake, Target};
 
 use super::foresight::Foresight;
 use super::gilbert_elliott::GilbertElliott;
+use super::phy::Failures as LineFailures;
 use crate::probability::Probability;
 use crate::rng::Stream;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use clusters::Clusters;
 use failures::Failures;
+use line::{HOLD, LineBelief};
 use predictor::{Belief, Predictor};
 
 /// Chance to lose a repair of the target (RARE-7).
@@ -42,6 +47,8 @@ pub struct Steered {
     predictor: Predictor,
     rng: Stream,
     aim: Aim,
+    /// Size of the last frame.
+    frame_bytes: u32,
     /// Frames without a loss after which a burst is over.
     hold: u32,
     /// Whether the next frame is the one that begins the burst.
@@ -84,6 +91,22 @@ impl Steered {
         Self::new(Predictor::Chain(belief), bursts.hold, aim, rng)
     }
 
+    /// Returns steered losses of a line with a code. A block, and the frames that follow a target, come at any time; a burst begins
+    /// behind a frame that has survived.
+    pub(super) fn line(line: LineFailures, aim: Aim, rng: Stream) -> Self {
+        let belief = if matches!(aim, Aim::Frame { .. } | Aim::Cluster { .. }) {
+            LineBelief::clean(line)
+        } else {
+            LineBelief::stationary(line)
+        };
+        Self::new(Predictor::Line(Box::new(belief)), HOLD, aim, rng)
+    }
+
+    /// Whether losses go by time.
+    pub(super) const fn goes_by_time(&self) -> bool {
+        matches!(self.predictor, Predictor::Line(_))
+    }
+
     fn new(predictor: Predictor, hold: u32, aim: Aim, rng: Stream) -> Self {
         let wanted = if let Aim::Frame { nth, .. } = aim { nth } else { 0 };
         let clusters = match aim {
@@ -94,6 +117,7 @@ impl Steered {
             predictor,
             rng,
             aim,
+            frame_bytes: 0,
             hold,
             is_first: wanted > 0 || clusters.is_some(),
             wanted,
@@ -132,7 +156,7 @@ impl Steered {
 
     /// Expects repairs of the target at these places from now on, in ascending order.
     pub fn foresee(&mut self, repairs: &[u32]) {
-        self.foresight = Foresight::new(self.predictor.states(1), repairs);
+        self.foresight = Foresight::new(self.predictor.states(1, self.frame_bytes), repairs);
         self.is_blind = false;
     }
 
@@ -158,14 +182,15 @@ impl Steered {
         self.log_weight
     }
 
-    /// Whether the next frame, of `units` units of the law, is lost (RARE-1).
+    /// Whether the next frame, `sent`, is lost (RARE-1).
     #[cold]
-    pub(super) fn decide(&mut self, units: u64, stake: Stake) -> bool {
+    pub(super) fn decide(&mut self, sent: Sent, stake: Stake) -> bool {
         if self.aim == Aim::Rehearse {
             return self.decide_rehearsed(stake);
         }
-        self.begin_block(units, stake);
-        let chance = self.predictor.chance(units);
+        self.frame_bytes = sent.frame_bytes;
+        self.begin_block(sent.units, stake);
+        let chance = self.predictor.meet(sent);
         let raised = self.raised(chance, stake);
         let lost = self.draw(raised);
         if raised > chance {
@@ -287,7 +312,7 @@ impl Steered {
         let Stake::Member { unit, index: Some(0), .. } = stake else { return };
         if matches!(self.aim, Aim::Block { .. }) && self.target.is_none() {
             self.predictor.forget();
-            self.failures = Failures::new(&self.predictor.states(units), self.aim);
+            self.failures = Failures::new(&self.predictor.states(units, self.frame_bytes), self.aim);
             let first = self.fresh;
             self.target = Some(Target { unit, first, frames: 0, touched: 0, is_complete: false });
         }

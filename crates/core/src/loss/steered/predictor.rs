@@ -1,7 +1,10 @@
 //! The chance that the law gives the next loss, given all losses and survivals before it (RARE-1).
 
-use crate::loss::GilbertElliott;
+use super::line::LineBelief;
 use crate::loss::foresight::States;
+use crate::loss::{GilbertElliott, LossLaw};
+use crate::time::Instant;
+use alloc::boxed::Box;
 
 /// The relative excess of the chance of a loss, over that after a long clean time, at or below which a
 /// burst is over.
@@ -24,6 +27,18 @@ pub(super) enum Predictor {
     /// A chance to lose a unit, a unit being a frame or a bit.
     Independent(f64),
     Chain(Belief),
+    /// A line with a code.
+    Line(Box<LineBelief>),
+}
+
+/// A frame that is sent.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::loss) struct Sent {
+    /// The instant at which the frame begins to leave.
+    pub(in crate::loss) now: Instant,
+    pub(in crate::loss) frame_bytes: u32,
+    /// The frame's size in the law's unit.
+    pub(in crate::loss) units: u64,
 }
 
 /// The chance of a chain's bad state, given the losses so far.
@@ -90,27 +105,40 @@ impl GilbertElliott {
 }
 
 impl Predictor {
+    /// Returns the chance that the next frame, `sent`, is lost.
+    pub(super) fn meet(&mut self, sent: Sent) -> f64 {
+        match self {
+            Self::Line(belief) => belief.meet(sent.now, sent.frame_bytes),
+            _ => self.chance(sent.units),
+        }
+    }
+
+    /// Returns the chance that the next frame, of `units` units, is lost; on a line with a code that of the frame that was met.
     pub(super) fn chance(&self, units: u64) -> f64 {
         match self {
             Self::Independent(chance) if units == 1 => *chance,
             Self::Independent(chance) => -libm::expm1(units as f64 * libm::log1p(-chance)),
             Self::Chain(belief) => belief.chance(),
+            Self::Line(belief) => belief.chance(),
         }
     }
 
     pub(super) fn observe(&mut self, lost: bool) {
-        if let Self::Chain(belief) = self {
-            belief.observe(lost);
+        match self {
+            Self::Independent(_) => {}
+            Self::Chain(belief) => belief.observe(lost),
+            Self::Line(belief) => belief.observe(lost),
         }
     }
 
-    /// Returns the law as a chain, for frames of `units` units.
-    pub(super) fn states(&self, units: u64) -> States {
+    /// Returns the law as a chain, for frames of `units` units and `frame_bytes`. A line with a code counts as its bursts.
+    pub(super) fn states(&self, units: u64, frame_bytes: u32) -> States {
         match self {
             Self::Independent(_) => States { loses: [self.chance(units); 2], leaves: [0.0; 2] },
-            Self::Chain(Belief { chain, .. }) => States {
-                loses: [chain.loss_good().as_f64(), chain.loss_bad().as_f64()],
-                leaves: [chain.p().as_f64(), chain.r().as_f64()],
+            Self::Chain(Belief { chain, .. }) => States::of(chain),
+            Self::Line(belief) => match belief.law(frame_bytes) {
+                LossLaw::Bursts(chain) => States::of(&chain),
+                LossLaw::Independent(rate) => States { loses: [rate; 2], leaves: [0.0; 2] },
             },
         }
     }
@@ -120,12 +148,24 @@ impl Predictor {
         match self {
             Self::Independent(_) => [1.0, 0.0],
             Self::Chain(belief) => [1.0 - belief.bad, belief.bad],
+            Self::Line(belief) => belief.shares(),
         }
     }
 
     pub(super) fn forget(&mut self) {
-        if let Self::Chain(belief) = self {
-            *belief = Belief::stationary(belief.chain);
+        match self {
+            Self::Independent(_) => {}
+            Self::Chain(belief) => *belief = Belief::stationary(belief.chain),
+            Self::Line(belief) => belief.forget(),
+        }
+    }
+}
+
+impl States {
+    fn of(chain: &GilbertElliott) -> Self {
+        Self {
+            loses: [chain.loss_good().as_f64(), chain.loss_bad().as_f64()],
+            leaves: [chain.p().as_f64(), chain.r().as_f64()],
         }
     }
 }

@@ -81,9 +81,9 @@ impl LineBelief {
         self.fate = Fate { corrected, failed };
     }
 
-    /// Returns the chance that the frame that was met is lost.
+    /// Returns the chance that the frame that was met is lost. Sums of rounded chances may exceed one.
     pub(super) fn chance(&self) -> f64 {
-        sum(self.next.last_fails) + sum(self.next.other_fails)
+        (sum(self.next.last_fails) + sum(self.next.other_fails)).min(1.0)
     }
 
     /// Returns the chance that a frame of `frame_bytes` that begins to leave at `now` is lost.
@@ -232,8 +232,10 @@ mod tests {
             repeat: 0.0,
             ..*line(0.0).phy().settings()
         };
-        let model = LossModel::phy(settings).unwrap();
-        for (bytes, octets) in [(64u32, 84), (1518, 1538)] {
+        // With the second line, chances that are one in truth come out above one.
+        for (ber, bytes, octets) in [(3e-4, 64u32, 84), (2e-4, 64, 84), (3e-4, 1518, 1538)] {
+            let settings = PhySettings { bit_error_ratio: ber, ..settings };
+            let model = LossModel::phy(settings).unwrap();
             let expected = model.mean_loss_rate(bytes);
             let spacing = Duration::from_ps(octets * 80);
             let (mut sum_all, mut squares) = (0.0, 0.0);

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import lossylink
 from lossylink.cli.exits import FAILED, MISTAKE
+from lossylink.cli.gauges import live_lines
 from lossylink.errors import UserError
 from lossylink.measuring import cable, counters, interface, outcome, probes
 from lossylink.measuring.exchange import Direction
@@ -295,7 +296,7 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tool.write_text(
         "#!/bin/sh\n"
         'if [ "$1" = -i ]; then echo "driver: $(cat ../driver)"; exit; fi\n'
-        'echo "[{\\"statistics\\": {$(cat ../fec)}}]"\n'
+        'echo "[{\\"ifname\\": \\"eth2\\", \\"statistics\\": {$(cat ../fec)}}]"\n'
     )
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:/bin:/usr/bin")
@@ -327,6 +328,33 @@ def test_counters_give_the_loss_and_the_blocks_of_the_lines_own_code(card: Path)
     assert (found.fit.frames, found.fit.losses, found.fit.ratio.value) == (10_000, 20, 0.002)
     assert found.fec_blocks == {"corrected_blocks": 250, "uncorrectable_blocks": 2}
     assert "  FEC: corrected_blocks 250, uncorrectable_blocks 2" in found.lines()
+
+
+def test_the_gauges_of_the_code_are_read_beside_the_counters(card: Path) -> None:
+    (card / "fec").write_text(_histogram(1_000_000, 100, 5))
+    found = counters.count(
+        Interface.find("eth2"),
+        seconds=0.1,
+        report=_traffic(card, crc=20, packets=9980, fec=_histogram(3_000_000, 400, 7)),
+    )
+    assert [one.codewords for one in found.gauges.histogram] == [2_000_000, 300, 2, 0]
+    assert found.gauges.uncorrectable == 0
+    lines = live_lines(found, code="rs528", rate_bps=25 * 10**9, frame_bytes=1_514)
+    assert lines[0] == "  ethtool: 2,000,302 codewords of rs528, 0 of them uncorrectable"
+    assert any("codeword error ratio" in line for line in lines)
+    (wrong,) = live_lines(found, code="rs544", rate_bps=25 * 10**9, frame_bytes=1_514)
+    assert "a histogram of another code" in wrong
+
+
+def _histogram(*codewords: int) -> str:
+    """Return what ethtool has of a line whose codewords have 0, 1 or 2 wrong symbols, as JSON."""
+    spans = ((0, 0), (1, 1), (2, 2), (3, 7))
+    counts = (*codewords, 0)
+    bins = [
+        json.dumps({"bin_low": low, "bin_high": high, "total": count})
+        for (low, high), count in zip(spans, counts, strict=True)
+    ]
+    return f'"uncorrectable_blocks": {{"total": 0}}, "hist": [{", ".join(bins)}]'
 
 
 def test_counters_that_stay_are_a_bound_where_the_driver_has_a_line(card: Path, command: Command) -> None:

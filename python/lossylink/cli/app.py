@@ -21,7 +21,7 @@ _COMMANDS = {
     "report": "lossylink.cli.report:command",
     "plan": "lossylink.cli.plan:command",
     "measure": "lossylink.cli.measure:measure",
-    "fit": "lossylink.cli.measure:fit",
+    "fit": "lossylink.cli.fit:command",
     "list": "lossylink.cli.explain:listing",
     "keys": "lossylink.cli.explain:keys",
     "explain": "lossylink.cli.explain:explain",

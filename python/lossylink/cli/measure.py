@@ -1,17 +1,16 @@
-"""``lossylink measure`` and ``lossylink fit``: the losses of a real link, and a scenario of them."""
+"""``lossylink measure``: the losses of a real link, and a scenario of them."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
+from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges, live_lines
+from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,19 +22,11 @@ if TYPE_CHECKING:
 _MOST_RATE_PER_S = 20_000
 #: A rate within this share of what was asked for is what was asked for.
 _REACHED_SHARE = 0.95
-_Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Directory to write; one under runs/ when not given.")
-]
-
-
-_Replace = Annotated[
-    bool,
-    typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
-]
 
 
 def measure(
-    link: Annotated[str, typer.Option(help="Interface of the link.")],
+    context: typer.Context,
+    link: Annotated[str | None, typer.Option(help="Interface of the link.", show_default=False)] = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
     rate: Annotated[
         str, typer.Option(help="Probes in a second, up to 20,000.", metavar="PER_SECOND")
@@ -44,18 +35,31 @@ def measure(
     counters: Annotated[
         bool, typer.Option("--counters", help="Without a peer: from what the interface counts.")
     ] = False,
+    recorded: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Instead of --link: gauges that ethtool -S, ethtool -I --show-fec, mlxlink -c or SONiC's "
+            "fec-stats printed, or CSV; --seconds is then for how long they counted.",
+            metavar="FILE",
+        ),
+    ] = None,
+    before: Before = None,
+    port: Port = None,
+    code: Code = CODE,
     wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the peer.")] = 10.0,
     rate_of_link: Annotated[
         str | None, typer.Option(help="Rate of the link for the scenario; the interface's when not given.")
     ] = None,
-    output: _Output = None,
-    replace: _Replace = False,
+    output: Output = None,
+    replace: Replace = False,
 ) -> None:
     """Measure the losses of a link, fit a loss model, and write a scenario of them.
 
     The same command runs on both boxes at the same time. Each sends numbered probes, counts the other's, and
     tells the other: both print both directions. Ctrl-C on either box ends the measurement and keeps it.
-    With --counters one box is enough, and only the way to it is measured.
+    With --counters one box is enough, and only the way to it is measured. Gauges of the line's own code (FEC)
+    are read as well, those of an interface or, with --from, those that another tool printed.
 
     Examples
     --------
@@ -64,20 +68,89 @@ def measure(
         lossylink measure --link eth2 --rate 20000 --length 200B -o before
 
         lossylink measure --link eth2 --counters --seconds 60 --rate-of-link 100Gbps
+
+        lossylink measure --counters --from fec-stats.txt --port Ethernet8 --seconds 3600 --rate-of-link 100G
     """
+    from lossylink.units import parse_count, parse_size
+
+    length_bytes = read_option("--length", parse_size, length)
+    if (link is None) == (recorded is None):
+        raise UserError("give one of the two: --link INTERFACE, or --from FILE with what a tool printed")
+    if recorded is not None:
+        _recorded(
+            Reading(
+                path=recorded,
+                before=before,
+                port=port,
+                code=code,
+                seconds=seconds if _is_given(context, "seconds") else None,
+                rate_bps=_rate_of_recording(rate_of_link),
+                frame_bytes=length_bytes,
+            ),
+            output=output,
+            replace=replace,
+        )
+        return
+    assert link is not None
+    if before is not None or port is not None:
+        raise UserError("--before and --port are of recorded gauges; add --from FILE")
+    _measure(
+        link,
+        rate_of_link=rate_of_link,
+        length_bytes=length_bytes,
+        rate_per_s=read_option("--rate", parse_count, rate),
+        seconds=seconds,
+        counters=counters,
+        code=code,
+        wait=wait,
+        output=output,
+        replace=replace,
+    )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _rate_of_recording(text: str | None) -> int:
+    from lossylink.units import parse_rate
+
+    if text is None:
+        raise UserError("a text does not tell the rate of its line: add --rate-of-link 100Gbps")
+    return read_option("--rate-of-link", parse_rate, text)
+
+
+def _recorded(reading: Reading, *, output: Path | None, replace: bool) -> None:
+    keep_gauges(reading, needs_histogram=False, begin="measure", output=output, replace=replace)
+
+
+def _measure(
+    link: str,
+    *,
+    rate_of_link: str | None,
+    length_bytes: int,
+    rate_per_s: int,
+    seconds: float,
+    counters: bool,
+    code: str,
+    wait: float,
+    output: Path | None,
+    replace: bool,
+) -> None:
+    """Measure an interface and write what was found."""
     from lossylink.measuring.interface import Interface
     from lossylink.run_directory import staged
-    from lossylink.units import parse_count, parse_size
 
     interface = Interface.find(link)
     rate_bps = _link_rate(rate_of_link, interface)
-    length_bytes = _read("--length", parse_size, length)
-    rate_per_s = _read("--rate", parse_count, rate)
     _check(interface, length_bytes=length_bytes, rate_per_s=rate_per_s, seconds=seconds, counters=counters)
-    target = output or _new_directory(f"measure-{link}")
+    target = output or new_directory(f"measure-{link}")
     with staged(target, replace=replace) as stage:
         if counters:
-            findings, told, is_shorter = _by_counters(interface, seconds)
+            findings, told, is_shorter = _by_counters(
+                interface, seconds, code=code, rate_bps=rate_bps, frame_bytes=length_bytes
+            )
         else:
             measured = _by_probes(interface, rate_per_s, length_bytes, seconds, wait)
             _tell_rate(measured, rate_per_s)
@@ -87,8 +160,8 @@ def measure(
         if is_shorter:
             stage.give_way()
         title, place = f"link {link}", stage.target
-        _keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
-    _tell_place(stage.target)
+        keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
+    tell_place(stage.target)
     if not all(finding.is_valid for finding in findings):
         print("error: these boxes dropped probes: the run is invalid; lower --rate", file=sys.stderr)
         leave(FAILED)
@@ -97,69 +170,11 @@ def measure(
         leave(INTERRUPTED)
 
 
-def fit(
-    recording: Annotated[
-        Path,
-        typer.Argument(
-            help="A capture (pcapng or pcap), a loss trace, or what iperf3 --json, ss -tin or tc -s qdisc "
-            "printed; gzip and zstd too, - is standard input."
-        ),
-    ],
-    rate_of_link: Annotated[str, typer.Option(help="Rate of the link for the scenario.")] = "100Gbps",
-    frame: Annotated[
-        str, typer.Option(help="Frame size for the scenario, without check sequence.")
-    ] = "1514B",
-    output: _Output = None,
-    replace: _Replace = False,
-) -> None:
-    """Fit a loss model to a recording, and write a scenario of it.
-
-    A capture holds probes of `lossylink measure`, or frames of LinkGuardian, where they arrive and one way
-    (tcpdump -Q in). What is missing between two numbers was lost. A loss trace is text of 0 and 1.
-    iperf3 and ss count, and tc says what netem was told; notes say what they cannot tell.
-
-    Examples
-    --------
-        lossylink fit link.pcapng --rate-of-link 25Gbps
-
-        lossylink fit runs/measure-eth2/forward.trace -o fitted
-
-        iperf3 -c 192.0.2.18 -u -b 100M --get-server-output --json | lossylink fit -
-    """
-    from lossylink.cli.progress import progress_bar
-    from lossylink.measuring.recordings import findings_of
-    from lossylink.run_directory import staged
-    from lossylink.units import parse_rate, parse_size
-
-    rate_bps = _read("--rate-of-link", parse_rate, rate_of_link)
-    frame_bytes = _read("--frame", parse_size, frame)
-    stem = recording.name.partition(".")[0]
-    target = output or _new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")
-    with staged(target, replace=replace) as stage:
-        with progress_bar("read") as reading, progress_bar("fit") as fitting:
-            findings = findings_of(recording, read=reading, fit=fitting)
-        told = {"recording": os.fspath(recording)}
-        title, place = recording.name, stage.target
-        _keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
-    _tell_place(stage.target)
-
-
-def _tell_place(target: Path) -> None:
-    print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")
-
-
-def _read(option: str, parse: Any, text: str) -> int:
-    try:
-        return int(parse(text))
-    except ValueError as error:
-        raise UserError(f"{option}: {error}") from None
-
-
 def _link_rate(text: str | None, interface: Interface) -> int:
     from lossylink.units import parse_rate
 
     if text is not None:
-        return _read("--rate-of-link", parse_rate, text)
+        return read_option("--rate-of-link", parse_rate, text)
     speed_bps = interface.speed_bps
     if speed_bps is None:
         raise UserError(f"{interface.name} does not tell its speed: add --rate-of-link 1Gbps")
@@ -182,13 +197,6 @@ def _check(
         raise UserError(f"a measurement has up to {MOST_PROBES:,} probes; lower --rate or --seconds")
     if not interface.is_up:
         raise UserError(f"{interface.name} is down: ip link set {interface.name} up, on both boxes")
-
-
-def _new_directory(begin: str) -> Path:
-    """Return a directory under ``runs`` that is not there yet."""
-    name = f"{begin}-{datetime.now():%Y%m%d-%H%M%S}"
-    names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
-    return next(path for path in (Path("runs") / one for one in names) if not path.exists())
 
 
 def _by_probes(
@@ -237,7 +245,9 @@ def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, An
     return findings, told, measured.is_shorter
 
 
-def _by_counters(interface: Interface, seconds: float) -> tuple[list[Finding], dict[str, Any], bool]:
+def _by_counters(
+    interface: Interface, seconds: float, *, code: str, rate_bps: int, frame_bytes: int
+) -> tuple[list[Finding], dict[str, Any], bool]:
     from lossylink.cli.progress import progress_bar
     from lossylink.measuring.counters import count
     from lossylink.measuring.outcome import Finding
@@ -246,6 +256,8 @@ def _by_counters(interface: Interface, seconds: float) -> tuple[list[Finding], d
         counted = count(interface, seconds=seconds, report=progress)
     finding = Finding("forward", f"the peer to {interface.name}", counted.fit, "frames")
     print("\n".join(counted.lines()))
+    for line in live_lines(counted, code=code, rate_bps=rate_bps, frame_bytes=frame_bytes):
+        print(line)
     told = {
         "seconds": counted.seconds,
         "is_shorter": counted.is_shorter,
@@ -253,28 +265,3 @@ def _by_counters(interface: Interface, seconds: float) -> tuple[list[Finding], d
         "errors": counted.errors,
     }
     return [finding], told, counted.is_shorter
-
-
-def _keep(
-    folder: Path,
-    target: Path,
-    findings: Sequence[Finding],
-    told: dict[str, Any],
-    *,
-    rate_bps: int,
-    frame_bytes: int,
-    title: str,
-) -> None:
-    """Print what was found with its plan, and write it to a folder that becomes ``target``."""
-    from lossylink.measuring.outcome import advise, scenario_text, write
-
-    plans = {}
-    for finding in findings:
-        for line in finding.lines():
-            print(line)
-        advice = advise(finding, rate_bps=rate_bps, frame_bytes=frame_bytes, folder=target)
-        for line in filter(None, (advice.command, advice.sentence, advice.note)):
-            print(f"  {line}")
-        plans[finding.key] = {"command": advice.command, "sentence": advice.sentence}
-    text = scenario_text(findings, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
-    write(folder, findings, scenario=text, told=told | {"link_bps": rate_bps, "plans": plans})

@@ -13,6 +13,8 @@ from typing import Final
 from lossylink.errors import UserError
 from lossylink.measuring.fit import Fit, counted
 from lossylink.measuring.interface import VIRTUAL_DRIVERS, Interface
+from lossylink.measuring.line.gauges import Gauges
+from lossylink.measuring.line.live import read_live
 
 _LOOK_SECONDS: Final = 0.2
 #: Counters of frames that a receiver drops for errors on the line: part of the kernel's ``rx_errors``.
@@ -29,6 +31,8 @@ class Counted:
     """Whether it was stopped before its time."""
     fec_blocks: dict[str, int]
     """Blocks of the line's own code, corrected and not; empty if the driver does not count them."""
+    gauges: Gauges
+    """What the driver counted of the line's code; empty where it counts nothing."""
     errors: dict[str, int]
     """Frames received with errors, by the kernel's names."""
 
@@ -48,7 +52,7 @@ def count(interface: Interface, *, seconds: float, report: Callable[[float, floa
         When the driver has no line and counts no such frames, or no frame came.
     """
     driver = interface.driver
-    blocks_before = interface.fec_blocks()
+    blocks_before, gauges_before = interface.fec_blocks(), read_live(interface)
     if driver in VIRTUAL_DRIVERS and not blocks_before:
         raise UserError(
             f"{interface.name} ({driver}) counts no corrupted frames, which is not the same as no loss: "
@@ -62,6 +66,7 @@ def count(interface: Interface, *, seconds: float, report: Callable[[float, floa
     except KeyboardInterrupt:
         is_shorter = True
     now, elapsed, blocks = interface.statistics(), time.monotonic() - began, interface.fec_blocks()
+    gauges = read_live(interface).since(gauges_before)
     change = {name: now[name] - before[name] for name in (_CRC, _FRAME, "rx_errors", "rx_packets")}
     corrupted = change[_CRC] or change[_FRAME]
     frames = change["rx_packets"] + corrupted
@@ -76,5 +81,6 @@ def count(interface: Interface, *, seconds: float, report: Callable[[float, floa
         seconds=elapsed,
         is_shorter=is_shorter,
         fec_blocks={name: blocks[name] - blocks_before.get(name, 0) for name in blocks},
+        gauges=gauges,
         errors={name: change[name] for name in (_CRC, _FRAME, "rx_errors")},
     )

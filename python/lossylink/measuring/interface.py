@@ -68,7 +68,7 @@ class Interface:
     @property
     def driver(self) -> str:
         """The driver's name; empty if it has none or ``ethtool`` is missing."""
-        lines = self._ethtool("-i").splitlines()
+        lines = self.ethtool("-i").splitlines()
         return next((line.partition(":")[2].strip() for line in lines if line.startswith("driver:")), "")
 
     def statistics(self) -> dict[str, int]:
@@ -83,13 +83,14 @@ class Interface:
         It is empty where the driver counts none.
         """
         try:
-            (told,) = json.loads(self._ethtool("--json", "-I", "--show-fec") or "[{}]")
+            (told,) = json.loads(self.ethtool("--json", "-I", "--show-fec") or "[{}]")
             counted: dict[str, Any] = told.get("statistics", {})
             return {name: int(one["total"]) for name, one in counted.items() if "total" in one}
         except (ValueError, TypeError, AttributeError):
             return {}
 
-    def _ethtool(self, *options: str) -> str:
+    def ethtool(self, *options: str) -> str:
+        """Return what ``ethtool`` prints of the interface; nothing where it is missing or refuses."""
         complete_path()
         try:
             words = ["ethtool", *options, self.name]

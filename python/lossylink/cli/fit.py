@@ -1,0 +1,134 @@
+"""``lossylink fit``: a loss model of a recording or of a line's gauges, and a scenario of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges
+from lossylink.cli.history import keep_history
+from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
+from lossylink.errors import UserError
+
+
+def command(
+    recording: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A capture (pcapng or pcap), a loss trace, or what iperf3 --json, ss -tin or tc -s qdisc "
+            "printed; gzip and zstd too, - is standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    fec_histogram: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of a recording: wrong symbols a codeword, as ethtool -I --show-fec, mlxlink "
+            "--show_histogram or SONiC's fec-histogram print them, or CSV with the headers bin,count.",
+            metavar="FILE",
+        ),
+    ] = None,
+    fec_history: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of a recording: CSV of counters or gauges over time, with a column time_s. Has the "
+            "line changed, and when will it cross --target?",
+            metavar="FILE",
+        ),
+    ] = None,
+    target: Annotated[str, typer.Option(help="With --fec-history: the loss ratio to stay below.")] = "1e-8",
+    code: Code = CODE,
+    seconds: Annotated[
+        float | None, typer.Option(min=1e-9, help="For how long the gauges counted, if they do not tell.")
+    ] = None,
+    before: Before = None,
+    port: Port = None,
+    rate_of_link: Annotated[str, typer.Option(help="Rate of the link for the scenario.")] = "100Gbps",
+    frame: Annotated[
+        str, typer.Option(help="Frame size for the scenario, without check sequence.")
+    ] = "1514B",
+    output: Output = None,
+    replace: Replace = False,
+) -> None:
+    """Fit a loss model to a recording, and write a scenario of it.
+
+    A capture holds probes of `lossylink measure`, or frames of LinkGuardian, where they arrive and one way
+    (tcpdump -Q in). What is missing between two numbers was lost. A loss trace is text of 0 and 1.
+    iperf3 and ss count, and tc says what netem was told; notes say what they cannot tell.
+    A histogram of wrong symbols (--fec-histogram) tells how the line errs before its own code corrects it,
+    whether errors come in bursts, and how many codewords will fail.
+
+    Examples
+    --------
+        lossylink fit link.pcapng --rate-of-link 25Gbps
+
+        lossylink fit runs/measure-eth2/forward.trace -o fitted
+
+        iperf3 -c 192.0.2.18 -u -b 100M --get-server-output --json | lossylink fit -
+
+        lossylink fit --fec-histogram histogram.csv --code rs544 --rate-of-link 100G
+
+        lossylink fit --fec-history month.csv --code rs544 --target 1e-10 --rate-of-link 400G
+    """
+    from lossylink.units import parse_rate, parse_size
+
+    rate_bps = read_option("--rate-of-link", parse_rate, rate_of_link)
+    frame_bytes = read_option("--frame", parse_size, frame)
+    if sum(one is not None for one in (recording, fec_histogram, fec_history)) != 1:
+        raise UserError("give one of the three: a recording, --fec-histogram FILE or --fec-history FILE")
+    if fec_history is not None:
+        keep_history(
+            fec_history,
+            code=code,
+            target=_ratio(target),
+            rate_bps=rate_bps,
+            frame_bytes=frame_bytes,
+            output=output,
+            replace=replace,
+        )
+        return
+    if fec_histogram is not None:
+        reading = Reading(
+            path=fec_histogram,
+            before=before,
+            port=port,
+            code=code,
+            seconds=seconds,
+            rate_bps=rate_bps,
+            frame_bytes=frame_bytes,
+        )
+        keep_gauges(reading, needs_histogram=True, begin="fit", output=output, replace=replace)
+        return
+    if before is not None or port is not None or seconds is not None or code != CODE:
+        raise UserError("--code, --seconds, --before and --port are of gauges; add --fec-histogram FILE")
+    assert recording is not None
+    _fit(recording, rate_bps=rate_bps, frame_bytes=frame_bytes, output=output, replace=replace)
+
+
+def _ratio(text: str) -> float:
+    from lossylink.units import parse_ratio
+
+    try:
+        return parse_ratio(text)
+    except ValueError as error:
+        raise UserError(f"--target: {error}") from None
+
+
+def _fit(recording: Path, *, rate_bps: int, frame_bytes: int, output: Path | None, replace: bool) -> None:
+    """Fit a recording and write what was found."""
+    from lossylink.cli.progress import progress_bar
+    from lossylink.measuring.recordings import findings_of
+    from lossylink.run_directory import staged
+
+    stem = recording.name.partition(".")[0]
+    target = output or new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")
+    with staged(target, replace=replace) as stage:
+        with progress_bar("read") as reading, progress_bar("fit") as fitting:
+            findings = findings_of(recording, read=reading, fit=fitting)
+        told = {"recording": os.fspath(recording)}
+        title, place = recording.name, stage.target
+        keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
+    tell_place(stage.target)

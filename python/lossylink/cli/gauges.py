@@ -1,0 +1,124 @@
+"""The gauges of a line at the command line, for ``measure --from`` and ``fit --fec-histogram``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lossylink.cli.kept import keep, new_directory, tell_place
+from lossylink.errors import UserError
+
+if TYPE_CHECKING:
+    from lossylink.measuring.counters import Counted
+    from lossylink.measuring.line.finding import LineFinding
+
+#: The code of lanes from 50 Gb/s on.
+CODE = "rs544"
+Code = Annotated[
+    str,
+    typer.Option(
+        "--code",
+        help="The line's code and what is known of its bits, as in phy: rs528, rs544, rs272 or rsN/K/m, and "
+        "behind it interleave=2, lanes=4, precoding=on, modulation=nrz.",
+    ),
+]
+Before = Annotated[
+    Path | None,
+    typer.Option(
+        "--before", help="An earlier reading of the gauges: what came between counts.", metavar="FILE"
+    ),
+]
+Port = Annotated[
+    str | None, typer.Option("--port", help="The line, where the text of gauges has many.", metavar="NAME")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Which gauges are read, of what line."""
+
+    path: Path
+    before: Path | None
+    port: str | None
+    code: str
+    seconds: float | None
+    rate_bps: int
+    frame_bytes: int
+
+    def found(self, *, needs_histogram: bool) -> LineFinding:
+        """Read the gauges and fit them.
+
+        Raises
+        ------
+        UserError
+            The text, the code or the counters are wrong; one line says how to mend it.
+        """
+        from lossylink.measuring.line.finding import LineFinding
+        from lossylink.measuring.line.recognised import read_gauges
+        from lossylink.scenario.coded_line import read_coded_line
+
+        line = _option("--code", lambda: read_coded_line(self.code, rate_bps=self.rate_bps))
+        gauges = read_gauges(self.path, port=self.port)
+        if self.before is not None:
+            gauges = gauges.since(read_gauges(self.before, port=self.port))
+        if needs_histogram and not gauges.histogram:
+            raise UserError(
+                f"{self.path} has no histogram of wrong symbols a codeword; lossylink measure --counters "
+                f"--from {self.path} reads what it has"
+            )
+        return LineFinding.of(
+            gauges, line, seconds=self.seconds, rate_bps=self.rate_bps, frame_bytes=self.frame_bytes
+        )
+
+
+def keep_gauges(
+    reading: Reading, *, needs_histogram: bool, begin: str, output: Path | None, replace: bool
+) -> None:
+    """Read gauges, print what they tell, and write a scenario of it."""
+    from lossylink.run_directory import staged
+
+    found = reading.found(needs_histogram=needs_histogram)
+    stem = reading.path.name.partition(".")[0]
+    target = output or new_directory(f"{begin}-{stem if stem != '-' else 'standard-input'}")
+    with staged(target, replace=replace) as stage:
+        for line in found.lines():
+            print(line)
+        keep(
+            stage.folder,
+            stage.target,
+            [found.finding(f"the line of {reading.path.name}")],
+            {"recording": os.fspath(reading.path), "seconds": reading.seconds, "line": found.figures()},
+            rate_bps=reading.rate_bps,
+            frame_bytes=reading.frame_bytes,
+            title=reading.path.name,
+        )
+    tell_place(stage.target)
+
+
+def live_lines(counted: Counted, *, code: str, rate_bps: int, frame_bytes: int) -> list[str]:
+    """Return what an interface's own gauges tell; why not, where they do not tell enough."""
+    from lossylink.measuring.line.finding import LineFinding
+    from lossylink.scenario.coded_line import read_coded_line
+
+    if counted.gauges.is_empty:
+        return []
+    try:
+        line = read_coded_line(code, rate_bps=rate_bps)
+        found = LineFinding.of(
+            counted.gauges, line, seconds=counted.seconds, rate_bps=rate_bps, frame_bytes=frame_bytes
+        )
+    except UserError as error:
+        return [f"  FEC: {error}"]
+    return [f"  {line}" for line in (*found.lines(), found.verdict)]
+
+
+def _option(name: str, read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None

@@ -1,0 +1,150 @@
+"""``lossylink fit --fec-history``: whether a line drifts, and when it will cross a target."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lossylink.cli.kept import keep, new_directory, tell_place
+
+if TYPE_CHECKING:
+    from lossylink.measuring.line.drift import Crossing, Drift
+
+_DAY_S, _HOUR_S = 86_400.0, 3_600.0
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A history, the bit error ratio for the target, and when it is crossed."""
+
+    drift: Drift
+    target: float
+    wanted: float
+    crossing: Crossing | None
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the history tells, in words."""
+        drift, times = self.drift, self.drift.history.times_s
+        yield f"{times.size} intervals over {_span(times[-1] - times[0])}"
+        yield f"  bit error ratio before FEC at the last one: {drift.now:.4g}"
+        chance = f"permutation test, p = {drift.p_value:.2g}"
+        if not drift.is_change:
+            yield f"  no change is told from the scatter of the readings ({chance})"
+        else:
+            day = [f"{one * _DAY_S:.3g}" for one in (drift.growth, drift.growth_low, drift.growth_high)]
+            yield f"  a change at {drift.change_s:.6g} s ({chance})"
+            yield f"  behind it the logarithm grows by {day[0]} a day (95 % interval {day[1]} to {day[2]})"
+        yield f"  target {self.target:g}: crossed at a bit error ratio of {self.wanted:.4g}"
+        yield f"  {self.when()}"
+
+    def when(self) -> str:
+        """Say when the target is crossed, or why that cannot be told."""
+        last = float(self.drift.history.times_s[-1])
+        if self.drift.now >= self.wanted:
+            return "the target is crossed already"
+        if self.crossing is None:
+            return "the readings do not tell when: they show no growth that is certain"
+        low, high = (one - last for one in (self.crossing.low_s, self.crossing.high_s))
+        middle = _span(self.crossing.time_s - last)
+        if high == float("inf"):
+            return f"the target is crossed in about {middle}, and the readings do not tell how late at most"
+        return f"the target is crossed in {middle} (95 % interval {_span(max(low, 0.0))} to {_span(high)})"
+
+
+def keep_history(
+    path: Path,
+    *,
+    code: str,
+    target: float,
+    rate_bps: int,
+    frame_bytes: int,
+    output: Path | None,
+    replace: bool,
+) -> None:
+    """Read a history, print what it tells, and write a scenario of its last bit error ratio."""
+    from lossylink.measuring.fit import Decision, Fit, Kind
+    from lossylink.measuring.outcome import Finding
+    from lossylink.planning.link import CHECK_BYTES
+    from lossylink.run_directory import staged
+    from lossylink.scenario.loss import parse_loss
+    from lossylink.statistics import Estimate
+    from lossylink.theory.phy import frame_loss_ratio
+
+    told, line = _told(path, code=code, target=target, rate_bps=rate_bps, frame_bytes=frame_bytes)
+    lost = frame_loss_ratio(
+        line.code, bit_error_ratio=told.drift.now, frame_bytes=frame_bytes + CHECK_BYTES, **line.options()
+    )
+    fit = Fit(
+        frames=0,
+        losses=0,
+        loss=parse_loss(line.spelling(told.drift.now)),
+        ratio=Estimate.exact(lost),
+        decision=Decision(Kind.UNTOLD),
+        verdict="the last bit error ratio of a history, which does not tell bursts",
+    )
+    place = output or new_directory(f"fit-{path.name.partition('.')[0]}")
+    with staged(place, replace=replace) as stage:
+        for words in told.lines():
+            print(words)
+        keep(
+            stage.folder,
+            stage.target,
+            [Finding("forward", f"the line of {path.name}", fit, unit="frames")],
+            {"recording": os.fspath(path), "drift": _figures(told)},
+            rate_bps=rate_bps,
+            frame_bytes=frame_bytes,
+            title=path.name,
+        )
+    tell_place(stage.target)
+
+
+def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: int) -> tuple[_Told, Any]:
+    from lossylink import compressed
+    from lossylink.measuring.line import recognised, table
+    from lossylink.measuring.line.drift import crossing, drift_of, history_of
+    from lossylink.planning.link import CHECK_BYTES
+    from lossylink.scenario.coded_line import read_coded_line
+    from lossylink.theory.phy import bit_error_ratio_for
+
+    line = read_coded_line(code, rate_bps=rate_bps)
+    text = compressed.read_text(path, most_bytes=recognised.MOST_BYTES, what="the history")
+    drift = drift_of(history_of(table.read_all(text, str(path)), line, rate_bps=rate_bps))
+    octets = frame_bytes + CHECK_BYTES
+    wanted = bit_error_ratio_for(target, line.code, frame_bytes=octets, **line.options())
+    return _Told(drift, target, wanted, crossing(drift, wanted)), line
+
+
+def _figures(told: _Told) -> dict[str, Any]:
+    crossed = told.crossing
+    ends = (
+        None if crossed is None else {"value": crossed.time_s, "low": crossed.low_s, "high": crossed.high_s}
+    )
+    return {
+        "p_value": told.drift.p_value,
+        "change_s": told.drift.change_s if told.drift.is_change else None,
+        "growth_per_s": {
+            "value": told.drift.growth,
+            "low": told.drift.growth_low,
+            "high": told.drift.growth_high,
+        },
+        "bit_error_ratio": told.drift.now,
+        "target_loss_ratio": told.target,
+        "target_bit_error_ratio": told.wanted,
+        "crossing_s": {key: one if abs(one) < float("inf") else None for key, one in (ends or {}).items()},
+    }
+
+
+def _span(seconds: float) -> str:
+    """Spell a time out in the unit that suits it.
+
+    Examples
+    --------
+    >>> _span(90.0), _span(7_200.0), _span(172_800.0)
+    ('90 s', '2 h', '2 d')
+    """
+    if abs(seconds) >= _DAY_S:
+        return f"{seconds / _DAY_S:.3g} d"
+    return f"{seconds / _HOUR_S:.3g} h" if abs(seconds) >= _HOUR_S else f"{seconds:.3g} s"

@@ -1,0 +1,142 @@
+"""The region of bit error ratios and burst factors that few errors allow, by two exact tests.
+
+One test is of the codewords with an error among all (binomial), the other of the errors beyond the first in
+them. That number has an exact distribution, whatever the codewords are: the power of a polynomial. Both tests
+together are wrong at most as often as the confidence says (Bonferroni). So the region covers the truth at
+least as often, also where a likelihood ratio is not yet what it is in the limit of many counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+from scipy import optimize
+
+from lossylink.measuring.line.cells import Cells
+from lossylink.measuring.line.likely import LEAST_BER, MOST_BER, Quantity
+from lossylink.statistics import CONFIDENCE, binomial_interval
+from lossylink.theory._validate import FloatArray
+
+FEW: Final = 100
+"""Errors beyond the first of their codewords up to which the exact tests are made."""
+
+EQUALISER_REPEAT: Final = 0.75
+"""The highest burst factor of an equaliser, that of PAM4. It is taken as known: few errors do not tell."""
+
+#: Burst factors that are looked at, and more of them about the one that gives the extent.
+_PLACES, _FINER = 25, 9
+#: Chance of an error for each side of each of the two tests.
+_TAIL: Final = (1 - CONFIDENCE) / 4
+
+
+def excess(cells: Cells) -> int:
+    """Return by how many cells codewords with an error lie beyond the first cell of errors, in all."""
+    return int(np.maximum(np.arange(cells.counts.size) - 1, 0) @ cells.counts)
+
+
+def chance_of_excess(cells: Cells, bit_error_ratio: float, repeat: float) -> tuple[float, float]:
+    """Return how likely the excess is at most, and at least, what was counted, given how many erred."""
+    erred, seen = int(cells.counts[1:].sum()), excess(cells)
+    shares = cells.shares(bit_error_ratio, repeat)[1:]
+    chances = _power(shares / shares.sum(), erred, seen + 1)
+    below = float(chances[:seen].sum())
+    return min(1.0, below + float(chances[seen])), max(0.0, 1 - below)
+
+
+def _power(shares: FloatArray, times: int, length: int) -> FloatArray:
+    """Return the first coefficients of a power of a polynomial, whose terms are all positive."""
+    result: FloatArray = np.eye(1, length)[0]
+    base: FloatArray = np.zeros(length)
+    kept = min(length, shares.size)
+    base[:kept] = shares[:kept]
+    while times:
+        if times & 1:
+            result = np.convolve(result, base)[:length]
+        base = np.convolve(base, base)[:length]
+        times >>= 1
+    return result
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Bit error ratios that the tests allow with a burst factor."""
+
+    repeat: float
+    least: float
+    most: float
+
+
+class Region:
+    """Every pair of a bit error ratio and a burst factor that neither test rejects."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+        erred = binomial_interval(int(cells.counts[1:].sum()), cells.codewords, confidence=1 - 2 * _TAIL)
+        self._erred = (erred.low, erred.high)
+        self._at = lru_cache(maxsize=None)(self._search)
+
+    def extent(self, quantity: Quantity) -> tuple[float, float]:
+        """Return the least and the greatest value of a quantity that rises with the bit error ratio."""
+        least = self._farthest(lambda one: -quantity(one.least, one.repeat))
+        return -least, self._farthest(lambda one: quantity(one.most, one.repeat))
+
+    @cached_property
+    def repeats(self) -> tuple[float, float]:
+        """Return burst factors about those that the tests allow: the nearest looked at that they do not."""
+        allowed = np.flatnonzero([self._at(place) is not None for place in self._places()])
+        if not allowed.size:
+            return 0.0, EQUALISER_REPEAT
+        ends = (max(int(allowed[0]) - 1, 0), min(int(allowed[-1]) + 1, _PLACES - 1))
+        return float(self._places()[ends[0]]), float(self._places()[ends[1]])
+
+    def _places(self) -> FloatArray:
+        return np.linspace(0.0, EQUALISER_REPEAT, _PLACES)
+
+    def _farthest(self, value: Callable[[Allowed], float]) -> float:
+        places = self._places()
+        values = [-np.inf if (one := self._at(place)) is None else value(one) for place in places]
+        best = int(np.argmax(values))
+        around = np.linspace(places[max(best - 1, 0)], places[min(best + 1, _PLACES - 1)], _FINER)
+        return max(values[best], *(value(one) for place in around if (one := self._at(place)) is not None))
+
+    def _search(self, repeat: float) -> Allowed | None:
+        """Narrow the bit error ratios that the first test allows to those that the second one allows."""
+        least, most = (self._ratio_of(share, repeat) for share in self._erred)
+        if self._tail(least, repeat, 0) < 0 or self._tail(most, repeat, 1) < 0:
+            return None
+        if self._tail(most, repeat, 0) < 0:
+            most = self._crossing(least, most, repeat, 0)
+        if self._tail(least, repeat, 1) < 0:
+            least = self._crossing(least, most, repeat, 1)
+        return Allowed(repeat, least, most) if least <= most else None
+
+    def _ratio_of(self, share: float, repeat: float) -> float:
+        """Return the bit error ratio with which that share of codewords errs."""
+
+        def lacking(logarithm: float) -> float:
+            erring = self._cells.shares(float(np.exp(logarithm)), repeat)[1:].sum()
+            return float(np.log(erring) - np.log(share))
+
+        ends = np.log(LEAST_BER), np.log(MOST_BER)
+        if share <= 0 or lacking(ends[0]) >= 0:
+            return LEAST_BER
+        return (
+            MOST_BER if lacking(ends[1]) <= 0 else float(np.exp(optimize.brentq(lacking, *ends, xtol=1e-9)))
+        )
+
+    def _tail(self, bit_error_ratio: float, repeat: float, side: int) -> float:
+        return chance_of_excess(self._cells, bit_error_ratio, repeat)[side] - _TAIL
+
+    def _crossing(self, least: float, most: float, repeat: float, side: int) -> float:
+        """Return the bit error ratio at which one side of the second test begins to reject."""
+        ends = np.log(least), np.log(most)
+        signs = [self._tail(float(np.exp(end)), repeat, side) for end in ends]
+        if signs[0] * signs[1] > 0:
+            return most if side == 0 else least
+        return float(
+            np.exp(optimize.brentq(lambda at: self._tail(float(np.exp(at)), repeat, side), *ends, xtol=1e-6))
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from lossylink.cli.exits import FAILED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.planning import Comparison, Link, Plan, Prediction
+    from lossylink.planning import Comparison, Plan
     from lossylink.scenario.loss import Loss
 
 Value = TypeVar("Value")
@@ -46,6 +45,20 @@ def command(
         typer.Option(
             help="Take the loss from a file that `lossylink fit` reads: iperf3, ss, tc, capture, trace.",
             metavar="FILE",
+        ),
+    ] = None,
+    pre_fec_ber: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --loss: the bit error ratio before the line's own code.", metavar="RATIO"
+        ),
+    ] = None,
+    code: Annotated[
+        str | None,
+        typer.Option(
+            help="With --pre-fec-ber: the line's code, as in phy: rs544 (the default), rs528, rs272, "
+            "rsN/K/m, firecode or none, and behind it burst=0.5, lanes=4, precoding=on. Without a loss: the "
+            "bit error ratio for the target.",
         ),
     ] = None,
     target: Annotated[str, typer.Option(help="Effective loss ratio to reach.")] = "1e-8",
@@ -123,16 +136,21 @@ def command(
 
         lossylink plan --link 10G --loss-from iperf3.json --target 1e-6
 
+        lossylink plan --link 100G --pre-fec-ber 4e-4 --code rs544 --target 1e-10
+
+        lossylink plan --link 100G --code rs544,burst=0.5 --target 1e-8
+
         lossylink plan links.csv --target 1e-8 --capacity 90% --csv verdicts.csv
 
         lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
     from lossylink import units  # heavy imports wait until they are needed
     from lossylink.cli.plan_fabric import plan_whole_fabric
+    from lossylink.cli.plan_shown import show
     from lossylink.cli.progress import progress_bar
     from lossylink.planning import Link, Workload, plan
 
-    _refuse_mixed(context, "fabric" if fabric is not None else "file" if links is not None else "link")
+    _refuse_mixed(context, _kind(context, fabric=fabric, links=links))
     if fabric is not None:
         plan_whole_fabric(
             fabric,
@@ -168,11 +186,18 @@ def command(
             as_json=as_json,
         )
         return
+    rate_bps, frame_bytes = _read("--link", units.parse_rate, link), _read("--frame", units.parse_size, frame)
+    if code is not None and not _given(context) & _LOSSES:
+        from lossylink.cli.plan_code import plan_code
+
+        wanted = _read("--target", units.parse_ratio, target)
+        plan_code(code, target=wanted, rate_bps=rate_bps, frame_bytes=frame_bytes, as_json=as_json)
+        return
     planned_link = Link.losing(
-        _loss(context, loss, loss_from),
-        rate_bps=_read("--link", units.parse_rate, link),
+        _loss(context, loss, loss_from, gauge=pre_fec_ber, code=code, rate_bps=rate_bps),
+        rate_bps=rate_bps,
         propagation_ps=delay,
-        frame_bytes=_read("--frame", units.parse_size, frame),
+        frame_bytes=frame_bytes,
         switch=switch,
     )
     budget = None
@@ -199,7 +224,7 @@ def command(
     if as_json:
         print(json.dumps(_summary(planned, comparisons), allow_nan=False))
     else:
-        _show(planned, comparisons)
+        show(planned, comparisons)
     if comparisons is not None and not all(comparison.agrees for comparison in comparisons):
         print("error: the simulator does not agree with every prediction", file=sys.stderr)
         leave(FAILED)
@@ -208,6 +233,8 @@ def command(
         leave(FAILED)
 
 
+#: Options that say how a link loses.
+_LOSSES = frozenset({"loss", "loss_from", "pre_fec_ber"})
 #: What each kind of plan heeds, where not all of them do.
 _HEEDED: dict[str, frozenset[str]] = {
     "fabric": frozenset({"fabric", "constraint", "capacity", "years", "link", "switch", "seed", "as_json"}),
@@ -215,6 +242,7 @@ _HEEDED: dict[str, frozenset[str]] = {
         {"links", "link", "length", "propagation", "frame", "flow", "load", "transport", "target", "capacity"}
         | {"switch", "csv", "as_json"}
     ),
+    "code": frozenset({"link", "code", "frame", "target", "as_json"}),
 }
 _FOREIGN_TO_A_LINK = {
     "constraint": "is of a fabric; add --fabric TOPOLOGY",
@@ -225,13 +253,26 @@ _FOREIGN_TO_A_LINK = {
 }
 
 
-def _refuse_mixed(context: typer.Context, kind: str) -> None:
-    """Refuse an option that the plan which is asked for would not heed."""
-    given = {
+def _given(context: typer.Context) -> set[str]:
+    """Return the options that the user gave."""
+    return {
         name
         for name in context.params
         if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
     }
+
+
+def _kind(context: typer.Context, *, fabric: str | None, links: Path | None) -> str:
+    """Return which plan is asked for."""
+    if fabric is not None or links is not None:
+        return "fabric" if fabric is not None else "file"
+    given = _given(context)
+    return "code" if "code" in given and not given & _LOSSES else "link"
+
+
+def _refuse_mixed(context: typer.Context, kind: str) -> None:
+    """Refuse an option that the plan which is asked for would not heed."""
+    given = _given(context)
     if kind == "link":
         foreign = given & _FOREIGN_TO_A_LINK.keys()
         if "workload" in given:
@@ -249,7 +290,7 @@ def _refuse_mixed(context: typer.Context, kind: str) -> None:
         if name == "links":
             raise UserError("a file of links and --fabric are two plans; give one of them")
         option = name.replace("_", "-").replace("check", "verify")
-        where = "with --fabric" if kind == "fabric" else "of many links"
+        where = {"fabric": "with --fabric", "file": "of many links", "code": "of a code without a loss"}[kind]
         raise UserError(f"--{option} is of one link; leave it out of a plan {where}")
 
 
@@ -271,15 +312,31 @@ def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:
         raise UserError(f"{option}: {error}") from None
 
 
-def _loss(context: typer.Context, text: str, recording: Path | None) -> Loss:
-    """Read the loss from its spelling, or from a file."""
+def _loss(
+    context: typer.Context,
+    text: str,
+    recording: Path | None,
+    *,
+    gauge: str | None,
+    code: str | None,
+    rate_bps: int,
+) -> Loss:
+    """Read the loss from its spelling, from a file, or from a bit error ratio before FEC."""
     from lossylink.scenario.loss import parse_loss
+    from lossylink.units import parse_ratio
 
+    given = sorted(f"--{name.replace('_', '-')}" for name in _given(context) & _LOSSES)
+    if len(given) > 1:
+        raise UserError(f"{given[0]} and {given[1]} say the same; give one of them")
+    if gauge is not None:
+        from lossylink.cli.plan_code import loss_of_gauge
+
+        ratio = _read("--pre-fec-ber", parse_ratio, gauge)
+        return loss_of_gauge(ratio, code or "rs544", rate_bps=rate_bps)
+    if code is not None:
+        raise UserError("--code is of a bit error ratio before FEC; add --pre-fec-ber, or leave out the loss")
     if recording is None:
         return _read("--loss", parse_loss, text)
-    source = context.get_parameter_source("loss")
-    if source is not None and source.name == "COMMANDLINE":
-        raise UserError("--loss and --loss-from say the same; give one of them")
     from lossylink.cli.recorded_loss import loss_of
 
     return loss_of(recording)
@@ -314,6 +371,8 @@ def _draw(plan: Plan, path: Path, suffix: str) -> None:
 
 
 def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]:
+    from lossylink.cli.plan_shown import loss_text
+
     link = plan.link
     summary: dict[str, Any] = {
         "link": {
@@ -337,125 +396,3 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
     if comparisons is not None:
         summary["verification"] = [comparison.row() for comparison in comparisons]
     return summary
-
-
-def _tail(value: float, digits: str) -> str:
-    return f"* {value:{digits}}" if math.isfinite(value) else "flows do not end"
-
-
-def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from lossylink.planning.prediction import KEYS
-    from lossylink.units import describe_ratio
-
-    link = plan.link
-    process = "" if link.loss is None or link.native_loss["model"] == "bernoulli" else f" ({loss_text(link)})"
-    loss = f"{describe_ratio(link.loss_ratio)}{process}"
-    print(f"link {link.rate_bps / 1e9:g} Gb/s, {loss}, target {plan.target:g}")
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for prediction in plan.predictions:
-        table.add_column(prediction.protection.replace(",", ",\n"), justify="right", overflow="fold")
-    for key in KEYS:
-        figures = [prediction.figure(key) for prediction in plan.predictions]
-        table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))
-    table.add_row("effective loss by", *(row["loss_method"] for row in plan.rows()))
-    if any(row["loss_high"] is not None for row in plan.rows()):
-        table.add_row(
-            "  95 % interval", *(_interval(row["loss_low"], row["loss_high"]) for row in plan.rows())
-        )
-    if any(row["loss_by_model"] is not None for row in plan.rows()):
-        table.add_row("  by the model", *(_modelled(one) for one in plan.predictions))
-    if plan.carried:
-        table.add_row("fct_us_p99", *(_tail(one.fct_us_p99, ",.0f") for one in plan.carried))
-        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
-    if plan.loaded is not None:
-        tails = [plan.loaded.slowdowns[prediction.protection] for prediction in plan.predictions]
-        table.add_row("slowdown_p99_9", *(_tail(one.value, ".3g") for one in tails))
-        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in tails))
-    for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
-        table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(LEGEND)
-    for note in (*(link.loss.notes if link.loss is not None else ()), *plan.notes):
-        console.print(f"note: {note}")
-    if comparisons is not None:
-        console.print(_comparison_table(comparisons))
-    for line in _not_testable(plan):
-        console.print(line)
-    took = f"take [bold]{plan.recommended}[/bold]: " if plan.recommended else ""
-    console.print(took + plan.reason)
-    if plan.transport is not None and plan.recommended is not None:
-        console.print(f"covers {plan.covers}")
-
-
-_TOLD = {True: "yes", False: "no", None: "not testable"}
-
-
-def _not_testable(plan: Plan) -> list[str]:
-    """Say how many frames the shortest run would need to tell."""
-    untold = [one for one in plan.predictions if one.meets(target=plan.target) is None]
-    if not untold:
-        return []
-    from lossylink.planning.planner import count_words
-
-    nearest = min(untold, key=lambda one: one.frames_to_test(target=plan.target))
-    frames, wanted = f"{nearest.frames_run:,}", count_words(nearest.frames_to_test(target=plan.target))
-    return [
-        f"not testable: a run of {frames} frames cannot show {plan.target:g} at 95 % (two-sided);"
-        f" {wanted} frames or more without a loss would"
-    ]
-
-
-_MARKS = {"exact": "=", "chain": "#", "estimate": "~", "bound": "<", "simulated": "*"}
-
-LEGEND = "= closed form  # chain of losses  ~ estimate within 30 %  < upper bound  * simulated just now"
-
-
-def loss_text(link: Link) -> str:
-    """Spell the loss as the user did."""
-    return link.loss.spelling if link.loss is not None else f"{link.loss_ratio:g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None or math.isinf(low):
-        return "-"
-    if math.isinf(high):
-        return f"over {low:.2g}"
-    return f"{low:,.0f}..{high:,.0f}" if low >= 100 else f"{low:.2g} to {high:.2g}"
-
-
-def _modelled(prediction: Prediction) -> str:
-    figure = prediction.by_model
-    return "-" if figure is None else _cell(figure.value, figure.validation)
-
-
-def _cell(value: float | None, validation: str) -> str:
-    return "-" if value is None else f"{_MARKS[validation]} {value:.4g}"
-
-
-def _comparison_table(comparisons: list[Comparison]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("protection", "quantity", "predicted", "measured", ""):
-        is_text = name in {"protection", "quantity", ""}
-        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
-    for comparison in comparisons:
-        predicted = _cell(comparison.predicted, comparison.validation)
-        verdict = comparison.verdict if comparison.agrees else comparison.verdict.upper()
-        table.add_row(comparison.protection, comparison.quantity, predicted, _measured(comparison), verdict)
-    return table
-
-
-def _measured(comparison: Comparison) -> str:
-    """What was measured, a loss with its interval."""
-    if comparison.measured is None:
-        return "-"
-    text = f"{comparison.measured:.4g}"
-    if comparison.high is None:
-        return text
-    return f"{text} [{comparison.low:.2g}, {comparison.high:.2g}]"

@@ -12,6 +12,7 @@ from lossylink.scenario.loss import Loss, is_independent, mean_of
 from lossylink.scenario.profiles import load_profile
 
 if TYPE_CHECKING:
+    from lossylink.planning.line import LineLosses
     from lossylink.theory.bursts import Chain
 
 BITS_PER_BYTE: Final = 8
@@ -26,6 +27,9 @@ CHECK_BYTES: Final = 4
 
 SHORTEST_FRAME_BYTES: Final = 60
 LONGEST_FRAME_BYTES: Final = 9_014
+
+LEAST_LOSS_RATIO: Final = 1e-15
+"""Of a line with a code: at 800 Gb/s with frames of 1,514 octets it is a frame in 180 days."""
 
 PROBE_FRAMES: Final = 200_000
 """Frames of a short run that a prediction rests on: a fifth of a second or less."""
@@ -79,6 +83,12 @@ class Link:
         ratio = mean_of(loss.native)
         if model == "bit-error-rate":
             ratio = _any_bit(loss.native["ber"], frame_bytes + CHECK_BYTES)
+        elif model == "phy":
+            ratio = _line_losses(loss, rest["rate_bps"]).ratio(frame_bytes + CHECK_BYTES)
+            if ratio < LEAST_LOSS_RATIO:
+                raise UserError(
+                    f"the line loses {ratio:.3g} of frames, a frame in months: nothing to plan for, leave it"
+                )
         elif model == "at":
             last = max(loss.native["positions"])
             if last >= MOST_PROBE_FRAMES:
@@ -125,11 +135,20 @@ class Link:
                 fade_s=self.native_loss["fade_ps"] / PICOSECONDS,
                 spacing_s=self.serialisation_s(),
             )
-        return Chain.of_bursts(loss_ratio=self.loss_ratio, burst_frames=self._mean_burst())
+        return Chain.of_bursts(loss_ratio=self.loss_ratio, burst_frames=self.mean_burst())
 
-    def _mean_burst(self) -> float:
-        """Mean length of a run of losses in a list or a recording."""
+    @property
+    def is_coded(self) -> bool:
+        """Whether the losses are what the code of the line itself cannot correct."""
+        return bool(self.native_loss["model"] == "phy")
+
+    def mean_burst(self) -> float:
+        """Mean length of a run of losses in a list or a recording, or behind the code of the line."""
         native = self.native_loss
+        if self.loss is not None and self.is_coded:
+            least = 1 / (1 - self.loss_ratio)
+            losses = _line_losses(self.loss, self.rate_bps)
+            return max(losses.mean_burst(self.frame_bytes + CHECK_BYTES), least)
         lost = (
             native["positions"]
             if "positions" in native
@@ -151,7 +170,10 @@ class Link:
         return min(self.probe_frames, len(self.native_loss.get("lost", ())) or self.probe_frames)
 
     def frame_loss_ratio(self, more_bytes: int = 0) -> float:
-        """Share of frames lost that are ``more_bytes`` longer; only bit errors care."""
+        """Share of frames lost that are ``more_bytes`` longer; bit errors and codes of a line care."""
+        if self.loss is not None and self.is_coded:
+            octets = self.frame_bytes + CHECK_BYTES + more_bytes
+            return _line_losses(self.loss, self.rate_bps).ratio(octets)
         if self.native_loss["model"] != "bit-error-rate":
             return self.loss_ratio
         return _any_bit(self.native_loss["ber"], self.frame_bytes + CHECK_BYTES + more_bytes)
@@ -198,6 +220,12 @@ class Link:
     def bytes_in(self, seconds: float) -> float:
         """Bytes that pass in a time at line rate."""
         return self.rate_bps * seconds / BITS_PER_BYTE
+
+
+def _line_losses(loss: Loss, rate_bps: int) -> LineLosses:
+    from lossylink.planning.line import LineLosses  # numpy, which help texts do without
+
+    return LineLosses.of(loss.native_at(rate_bps))
 
 
 def _none_recorded(frames: int) -> UserError:

@@ -43,7 +43,14 @@ class Plan:
         """What the figures rest on that was not measured."""
         beyond = beyond_measurement(self.link.profile, rate_bps=self.link.rate_bps)
         tags = {parse_protection(one.protection).value["family"] for one in self.predictions}
-        return (beyond,) if beyond is not None and "linkguardian" in tags else ()
+        notes = (beyond,) if beyond is not None and "linkguardian" in tags else ()
+        if not self.link.is_coded:
+            return notes
+        return (
+            *notes,
+            f"a codeword that fails takes {self.link.mean_burst():.3g} frames in a row on average; the plan "
+            "has a chain with that mean, whose bursts differ more in length",
+        )
 
     @property
     def covers(self) -> str:

@@ -1,0 +1,61 @@
+"""Losses behind the code of the line itself: how many frames of a size, and how long their bursts are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from lossylink.scenario.coded_line import CodedLine
+from lossylink.theory.phy import frame_loss_ratio, mean_loss_burst_frames
+
+
+@dataclass(frozen=True)
+class LineLosses:
+    """A line whose code cannot correct everything.
+
+    Examples
+    --------
+    >>> from lossylink.scenario.loss import parse_loss
+    >>> found = LineLosses.of(parse_loss("phy:code=rs544,ber=3e-4").native_at(100e9))
+    >>> f"{found.ratio(1518):.3e} in bursts of {found.mean_burst(1518):.3f} frames"
+    '7.250e-11 in bursts of 1.408 frames'
+    """
+
+    line: CodedLine
+    bit_error_ratio: float
+    """Wrong bits over all before the code."""
+
+    @classmethod
+    def of(cls, native: Mapping[str, Any]) -> LineLosses:
+        """Return the losses of a loss model ``phy:``, given as JSON for a rate."""
+        return cls(CodedLine.of(native), native["ber"])
+
+    def ratio(self, frame_bytes: int) -> float:
+        """Return the share of frames lost; a frame's octets count with its check sequence."""
+        return _ratio(self, frame_bytes)
+
+    def mean_burst(self, frame_bytes: int) -> float:
+        """Return how many frames in a row are lost on a busy line, on average."""
+        return _mean_burst(self, frame_bytes)
+
+
+@lru_cache(maxsize=256)
+def _ratio(losses: LineLosses, frame_bytes: int) -> float:
+    return frame_loss_ratio(
+        losses.line.code,
+        bit_error_ratio=losses.bit_error_ratio,
+        frame_bytes=frame_bytes,
+        **losses.line.options(),
+    )
+
+
+@lru_cache(maxsize=256)
+def _mean_burst(losses: LineLosses, frame_bytes: int) -> float:
+    return mean_loss_burst_frames(
+        losses.line.code,
+        bit_error_ratio=losses.bit_error_ratio,
+        frame_bytes=frame_bytes,
+        **losses.line.options(),
+    )

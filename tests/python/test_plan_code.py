@@ -1,0 +1,110 @@
+"""Plans from a bit error ratio before the line's own code, and the bit error ratio for a wanted loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from lossylink.cli.exits import MISTAKE
+from lossylink.errors import UserError
+from lossylink.planning import Link, plan
+from lossylink.planning.line import LineLosses
+from lossylink.scenario.coded_line import read_coded_line
+from lossylink.scenario.loss import parse_loss
+from lossylink.theory.phy import CODES, bit_error_ratio_for, frame_loss_ratio, frames_hit_by_group
+
+from .conftest import Ended
+
+Command = Callable[..., Ended]
+RATE_BPS = 100 * 10**9
+
+
+def link(spelling: str, *, frame_bytes: int = 1_514) -> Link:
+    return Link.losing(parse_loss(spelling), rate_bps=RATE_BPS, propagation_ps=0, frame_bytes=frame_bytes)
+
+
+def test_the_loss_of_a_line_is_that_of_its_frames() -> None:
+    found = link("phy:code=rs544,ber=4e-4")
+    wanted = frame_loss_ratio(CODES["rs544"], bit_error_ratio=4e-4, frame_bytes=1_518)
+    assert found.loss_ratio == pytest.approx(wanted, rel=1e-12)
+    assert found.frame_loss_ratio(100) > found.loss_ratio
+    assert not found.is_independent
+
+
+@pytest.mark.parametrize("frame_bytes", [60, 1_514, 9_014])
+def test_bursts_are_as_long_as_a_failed_codeword_makes_them(frame_bytes: int) -> None:
+    found = link("phy:code=rs544,ber=4e-4", frame_bytes=frame_bytes)
+    together = frames_hit_by_group(CODES["rs544"], frame_bytes=frame_bytes + 4)
+    assert found.mean_burst() == pytest.approx(together, rel=1e-6)
+    assert found.chain is not None
+    assert found.chain.mean_run == pytest.approx(together, rel=1e-6)
+    assert found.chain.loss_ratio == pytest.approx(found.loss_ratio, rel=1e-9)
+
+
+def test_a_plan_says_on_what_its_bursts_rest() -> None:
+    planned = plan(link("phy:code=rs544,ber=4e-4", frame_bytes=100), target=1e-12)
+    (note,) = [note for note in planned.notes if "a codeword that fails" in note]
+    hit = frames_hit_by_group(CODES["rs544"], frame_bytes=104)
+    assert f"takes {hit:.3g} frames in a row" in note
+
+
+def test_words_of_a_line_are_read_back() -> None:
+    loss = parse_loss("phy:code=rs544,ber=1e-4,burst=0.5,lanes=4,precoding=on")
+    found = LineLosses.of(loss.native_at(4e11))
+    line = found.line
+    assert (found.bit_error_ratio, line.repeat, line.lanes, line.precoded) == (1e-4, 0.5, 4, True)
+    assert line.interleaved == 2  # by the rate
+    again = read_coded_line("rs544,burst=0.5,lanes=4,precoding=on", rate_bps=4e11)
+    assert again.spelling(1e-4) == "phy:code=rs544,ber=0.0001,burst=0.5,lanes=4,precoding=on"
+    assert again.options() == line.options()
+
+
+def test_a_loss_that_nobody_waits_for_is_no_plan() -> None:
+    with pytest.raises(UserError, match="the line loses 4.6e-18 of frames, a frame in months"):
+        link("phy:code=rs544,ber=1e-4")
+
+
+def test_a_gauge_plans_as_its_loss(command: Command) -> None:
+    words = ("plan", "--link", "100G", "--target", "1e-10", "--json")
+    by_gauge = command(*words, "--pre-fec-ber", "4e-4", "--code", "rs544")
+    by_loss = command(*words, "--loss", "phy:code=rs544,ber=0.0004")
+    assert by_gauge.code == 0, by_gauge.err
+    assert json.loads(by_gauge.out) == json.loads(by_loss.out)
+    assert json.loads(by_gauge.out)["link"]["loss_ratio"] == pytest.approx(4.38e-9, rel=1e-2)
+
+
+def test_a_code_has_a_bit_error_ratio_for_a_target(command: Command) -> None:
+    ended = command("plan", "--link", "100G", "--code", "rs544", "--target", "1e-8", "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    wanted = bit_error_ratio_for(1e-8, CODES["rs544"], frame_bytes=1_518)
+    assert found["bit_error_ratio"] == pytest.approx(wanted, rel=1e-12)
+    assert found["times_above_limit"] == pytest.approx(wanted / 2.4e-4)
+    assert found["limit_loss_ratio"] == pytest.approx(2.758e-12, rel=1e-3)
+    told = command("plan", "--link", "100G", "--code", "rs544", "--target", "1e-8").out
+    assert "a bit error ratio of 0.0004244 before FEC loses 1e-08 of frames" in told
+    assert "the limit in use is 0.00024: the target's ratio lies 1.77 times above it" in told
+    below = command("plan", "--link", "100G", "--code", "rs544,burst=0.75", "--target", "1e-12").out
+    assert "times BELOW it" in below
+    assert "limit" not in command("plan", "--code", "rs272", "--target", "1e-8").out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--pre-fec-ber", "0.6"), "--pre-fec-ber 0.6: a bit error ratio is above 0 and at most 0.5"),
+        (("--pre-fec-ber", "0"), "--pre-fec-ber 0: a bit error ratio is above 0"),
+        (("--pre-fec-ber", "few"), "--pre-fec-ber"),
+        (("--pre-fec-ber", "1e-4", "--code", "rs545"), "--code: 'rs545' is no code; valid: "),
+        (("--pre-fec-ber", "1e-4", "--loss", "1e-3"), "--loss and --pre-fec-ber say the same"),
+        (("--loss", "1e-3", "--code", "rs544"), "add --pre-fec-ber, or leave out the loss"),
+        (("--code", "rs544", "--verify"), "--verify is of one link; leave it out of a plan of a code"),
+        (("--code", "rs544", "--target", "2"), "--target"),
+    ],
+)
+def test_mistakes_are_one_line(words: tuple[str, ...], says: str, command: Command) -> None:
+    ended = command("plan", "--link", "100G", *words)
+    assert (ended.code, ended.err.count("\n")) == (MISTAKE, 1)
+    assert says in ended.err

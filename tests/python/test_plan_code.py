@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
-from lossylink.planning import Link, plan
+from lossylink.planning import Link, plan, triage
 from lossylink.planning.line import LineLosses
+from lossylink.planning.links_file import Defaults, read_links
+from lossylink.planning.triage import LEAVE, PROTECT
 from lossylink.scenario.coded_line import read_coded_line
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory.phy import CODES, bit_error_ratio_for, frame_loss_ratio, frames_hit_by_group
@@ -63,7 +66,7 @@ def test_words_of_a_line_are_read_back() -> None:
 
 def test_a_loss_that_nobody_waits_for_is_no_plan() -> None:
     with pytest.raises(UserError, match="the line loses 4.6e-18 of frames, a frame in months"):
-        link("phy:code=rs544,ber=1e-4")
+        plan(link("phy:code=rs544,ber=1e-4"), target=1e-8)
 
 
 def test_a_gauge_plans_as_its_loss(command: Command) -> None:
@@ -89,6 +92,32 @@ def test_a_code_has_a_bit_error_ratio_for_a_target(command: Command) -> None:
     below = command("plan", "--link", "100G", "--code", "rs544,burst=0.75", "--target", "1e-12").out
     assert "times BELOW it" in below
     assert "limit" not in command("plan", "--code", "rs272", "--target", "1e-8").out
+
+
+def test_links_of_a_file_have_gauges_and_codes(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text(
+        "name,rate,pre_fec_ber,fec\ngood,100G,1e-5,rs544\nbad,100G,2e-4,rs528\nidle,25G,0,\n"
+        'bursts,400G,3e-4,"rs544,burst=0.75"\n',
+        encoding="utf-8",
+    )
+    rows, unknown = read_links(tmp_path / "links.csv", Defaults(rate_bps=RATE_BPS))
+    assert unknown == []
+    good, bad, idle, bursts = triage.triage(rows, target=1e-8, keep=0.9, switch="tofino1")
+    assert (good.action, bad.action, idle.action) == (LEAVE, PROTECT, LEAVE)
+    assert bad.loss is not None
+    assert bad.loss.value == pytest.approx(4.873e-5, rel=1e-3)  # RS(528,514), 1,518 octets with the check
+    assert good.loss is not None
+    assert good.loss.value < 1e-30
+    assert bursts.loss is not None
+    assert bursts.loss.value == pytest.approx(
+        frame_loss_ratio(CODES["rs544"], bit_error_ratio=3e-4, frame_bytes=1_518, repeat=0.75, interleaved=2)
+    )
+
+
+def test_a_code_of_a_file_that_is_none_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("name,pre_fec_ber,code\na,1e-4,rs545\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"links.csv:2, column 'pre_fec_ber': 'rs545' is no code"):
+        read_links(tmp_path / "links.csv", Defaults(rate_bps=RATE_BPS))
 
 
 @pytest.mark.parametrize(

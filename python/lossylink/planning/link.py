@@ -28,9 +28,6 @@ CHECK_BYTES: Final = 4
 SHORTEST_FRAME_BYTES: Final = 60
 LONGEST_FRAME_BYTES: Final = 9_014
 
-LEAST_LOSS_RATIO: Final = 1e-15
-"""Of a line with a code: at 800 Gb/s with frames of 1,514 octets it is a frame in 180 days."""
-
 PROBE_FRAMES: Final = 200_000
 """Frames of a short run that a prediction rests on: a fifth of a second or less."""
 
@@ -85,10 +82,6 @@ class Link:
             ratio = _any_bit(loss.native["ber"], frame_bytes + CHECK_BYTES)
         elif model == "phy":
             ratio = _line_losses(loss, rest["rate_bps"]).ratio(frame_bytes + CHECK_BYTES)
-            if ratio < LEAST_LOSS_RATIO:
-                raise UserError(
-                    f"the line loses {ratio:.3g} of frames, a frame in months: nothing to plan for, leave it"
-                )
         elif model == "at":
             last = max(loss.native["positions"])
             if last >= MOST_PROBE_FRAMES:

@@ -26,6 +26,8 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "propagation": ("delay", "latency"),
     "loss": ("loss_ratio", "frame_loss", "fer"),
     "ber": ("bit_error_rate", "bit_error_ratio"),
+    "pre_fec_ber": ("fec_pre_ber", "pre_fec_bit_error_ratio"),
+    "code": ("fec", "fec_mode"),
     "corrupted": ("rx_crc_errors", "crc_errors", "fcs_errors", "crc", "errors", "lost"),
     "received": ("rx_packets", "rx_frames", "good"),
     "frames": ("packets", "sent", "total"),
@@ -57,7 +59,11 @@ SUFFIXES: Final[Mapping[str, str]] = {
     "pct": "%",
     "s": "s",
 }
-_OF_LOSS: Final = ("loss", "ber", "corrupted", "fec_uncorrectable")
+#: Columns that give a loss itself.
+_GIVEN: Final = ("loss", "ber", "pre_fec_ber")
+_OF_LOSS: Final = (*_GIVEN, "corrupted", "fec_uncorrectable")
+#: The code of a line that names none: that of lanes from 50 Gb/s on.
+_CODE: Final = "rs544"
 _TRANSPORTS: Final = {"": None, "tcp": "tcp", "rdma": "rdma", "roce": "rdma", "rocev2": "rdma"}
 
 
@@ -222,9 +228,9 @@ class _Cells:
 def _row(cells: _Cells, line: int, defaults: Defaults) -> LinkRow:
     propagation_ps = cells.read("propagation", units.parse_time, defaults.propagation_ps)
     rate_bps = cells.read("rate", units.parse_rate, defaults.rate_bps)
-    loss, counts = _loss(cells), _counts(cells, rate_bps)
+    loss, counts = _loss(cells, rate_bps), _counts(cells, rate_bps)
     if loss is not None and counts is not None:
-        column = "loss" if cells.text("loss") else "ber"
+        column = next(column for column in _GIVEN if cells.text(column))
         raise cells.wrong(column, "a loss and counters in one row; leave one empty")
     return LinkRow(
         line=line,
@@ -240,10 +246,20 @@ def _row(cells: _Cells, line: int, defaults: Defaults) -> LinkRow:
     )
 
 
-def _loss(cells: _Cells) -> Loss | None:
+def _loss(cells: _Cells, rate_bps: int) -> Loss | None:
     loss = cells.read("loss", parse_loss, None)
     bits: Loss | None = cells.read("ber", lambda text: parse_loss(f"bit-error-rate:{text}"), None)
-    return loss if loss is not None else bits
+    code = cells.text("code") or _CODE
+    gauge: Loss | None = cells.read("pre_fec_ber", lambda text: _behind(code, text, rate_bps), None)
+    return next((one for one in (loss, bits, gauge) if one is not None), None)
+
+
+def _behind(code: str, text: object, rate_bps: int) -> Loss:
+    """Return the loss behind the code of a line with a bit error ratio before it."""
+    from lossylink.scenario.coded_line import read_coded_line  # for those who have such a column
+
+    ratio = units.parse_ratio(text)
+    return parse_loss(read_coded_line(code, rate_bps=rate_bps).spelling(ratio) if ratio else "none")
 
 
 def _counts(cells: _Cells, rate_bps: int) -> Counts | None:

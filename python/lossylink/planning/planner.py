@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lossylink.errors import UserError
 from lossylink.planning.link import Link
@@ -16,6 +16,9 @@ from lossylink.planning.transport import FLOW_BYTES, NAMES, Carried, Transport, 
 from lossylink.planning.workload import UnderLoad, Workload, under_load
 from lossylink.protections import families, keeps_order, parse_protection
 from lossylink.scenario.profiles import beyond_measurement
+
+LEAST_LOSS_RATIO: Final = 1e-15
+"""A frame in 180 days at 800 Gb/s with frames of 1,514 octets: nothing below it is planned for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +138,10 @@ def plan(
     """
     if not 0 < target < 1:
         raise UserError(f"a target of {target:g} is not a loss ratio between 0 and 1")
+    if link.is_coded and link.loss_ratio < LEAST_LOSS_RATIO:
+        raise UserError(
+            f"the line loses {link.loss_ratio:.3g} of frames, a frame in months: nothing to plan, leave it"
+        )
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")
     if workload is not None and transport is None:

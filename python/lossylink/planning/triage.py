@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from lossylink.errors import UserError
+from lossylink.planning.line import LineLosses
 from lossylink.planning.link import CHECK_BYTES, Link
 from lossylink.planning.links_file import Counts, LinkRow
 from lossylink.planning.prediction import Outline
@@ -293,6 +294,11 @@ def _loss_of(row: LinkRow) -> Estimate | None:
 
 def _given(row: LinkRow, loss: Loss) -> Estimate:
     mean = loss.mean
+    if loss.native["model"] == "phy":
+        # Such a loss may be too small for any plan, and even for a float.
+        return Estimate.exact(
+            LineLosses.of(loss.native_at(row.rate_bps)).ratio(row.frame_bytes + CHECK_BYTES)
+        )
     if mean is None or 0 < mean < 1:
         link = Link.losing(
             loss, rate_bps=row.rate_bps, propagation_ps=row.propagation_ps, frame_bytes=row.frame_bytes

@@ -38,7 +38,7 @@ def trimmed(text: str) -> list[str]:
 
 
 def test_the_guide_has_transcripts() -> None:
-    assert len(TRANSCRIPTS) == 7
+    assert len(TRANSCRIPTS) == 8
 
 
 @pytest.mark.parametrize(("words", "shown"), TRANSCRIPTS, ids=[words for words, _ in TRANSCRIPTS])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lossylink.cli.exits import MISTAKE
@@ -13,9 +15,13 @@ from lossylink.errors import UserError
 from lossylink.planning import Link, plan, triage
 from lossylink.planning.line import LineLosses
 from lossylink.planning.links_file import Defaults, read_links
+from lossylink.planning.stress import loss_interval, simulate
 from lossylink.planning.triage import LEAVE, PROTECT
+from lossylink.protections.fec.prediction import Code, residual_loss
 from lossylink.scenario.coded_line import read_coded_line
 from lossylink.scenario.loss import parse_loss
+from lossylink.theory.burst_lengths import BurstLengths
+from lossylink.theory.bursts import Chain, block_residual_ratio
 from lossylink.theory.phy import CODES, bit_error_ratio_for, frame_loss_ratio, frames_hit_by_group
 
 from .conftest import Ended
@@ -51,6 +57,53 @@ def test_a_plan_says_on_what_its_bursts_rest() -> None:
     (note,) = [note for note in planned.notes if "a codeword that fails" in note]
     hit = frames_hit_by_group(CODES["rs544"], frame_bytes=104)
     assert f"takes {hit:.3g} frames in a row" in note
+
+
+@pytest.mark.parametrize(("frame_bytes", "code"), [(200, (25, 5)), (1_514, (25, 5)), (200, (50, 2))])
+def test_a_block_code_leaves_what_the_simulator_says(frame_bytes: int, code: tuple[int, int]) -> None:
+    one = link("phy:code=rs528,ber=5e-4", frame_bytes=frame_bytes)
+    predicted = _left(one, code)
+    row = simulate(one, f"fec:{code[0]}/{code[1]}", packets=500_000)
+    low, high = loss_interval(row, confidence=0.999)
+    assert low <= predicted <= high
+    # A chain with the same mean would be off: its bursts differ more in length.
+    chained = replace(
+        one, loss=parse_loss(f"gilbert-elliott:mean={one.loss_ratio!r},burst={one.mean_burst()!r}")
+    )
+    assert abs(_left(chained, code) / predicted - 1) > 0.05
+
+
+def _left(one: Link, code: tuple[int, int]) -> float:
+    return residual_loss(Code(data_packets=code[0], parity_packets=code[1]), one)
+
+
+def test_bursts_of_geometric_lengths_are_the_chain_of_two_states() -> None:
+    mean, longest = 2.0, 60
+    shares = (1 - 1 / mean) ** np.arange(longest) / mean
+    lengths = BurstLengths(0.01, tuple((shares / shares.sum()).tolist()))
+    chain = Chain.of_bursts(loss_ratio=0.01, burst_frames=mean)
+    tables = [block_residual_ratio(one, data_packets=25, parity_packets=5) for one in (lengths, chain)]
+    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-9)
+
+
+def test_bursts_of_one_length_fail_a_block_by_where_they_begin() -> None:
+    ratio, length = 1e-9, 4
+    found = block_residual_ratio(
+        BurstLengths(ratio, (0.0, 0.0, 0.0, 1.0)), data_packets=10, parity_packets=2
+    )[-1, -1]
+    # Of the 15 places at which a burst touches a block, its frames there and its data frames there.
+    inside = [range(max(0, at), min(12, at + length)) for at in range(1 - length, 12)]
+    lost = sum(sum(place < 10 for place in places) for places in inside if len(places) > 2)
+    assert found == pytest.approx(ratio / length * lost / 10, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shares", "says"),
+    [(0.5, (0.5, 0.4), "add up to 0.9"), (0.9, (1.0,), "bursts this short"), (2.0, (1.0,), "loss_ratio")],
+)
+def test_what_are_no_bursts_is_refused(ratio: float, shares: tuple[float, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        BurstLengths(ratio, shares)
 
 
 def test_words_of_a_line_are_read_back() -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.theory.phy import frame_loss_ratio, mean_loss_burst_frames
+from lossylink.theory.phy import frame_loss_ratio, loss_bursts, mean_loss_burst_frames
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,27 @@ class LineLosses:
     def mean_burst(self, frame_bytes: int) -> float:
         """Return how many frames in a row are lost on a busy line, on average."""
         return _mean_burst(self, frame_bytes)
+
+    def burst_shares(self, frame_bytes: int) -> tuple[float, ...]:
+        """Return the shares of bursts of 1, 2, ... frames on a busy line; the last has longer ones, too."""
+        return _burst_shares(self, frame_bytes)
+
+
+#: Bursts of more frames count as this long.
+_LONGEST = 64
+
+
+@lru_cache(maxsize=256)
+def _burst_shares(losses: LineLosses, frame_bytes: int) -> tuple[float, ...]:
+    shares = loss_bursts(
+        losses.line.code,
+        bit_error_ratio=losses.bit_error_ratio,
+        frame_bytes=frame_bytes,
+        longest=_LONGEST - 1,
+        **losses.line.options(),
+    )
+    used = int(np.flatnonzero(shares)[-1]) + 1
+    return tuple((shares[:used] / shares.sum()).tolist())
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from lossylink.scenario.profiles import load_profile
 
 if TYPE_CHECKING:
     from lossylink.planning.line import LineLosses
-    from lossylink.theory.bursts import Chain
+    from lossylink.theory.bursts import Chain, Process
 
 BITS_PER_BYTE: Final = 8
 PICOSECONDS: Final = 10**12
@@ -129,6 +129,19 @@ class Link:
                 spacing_s=self.serialisation_s(),
             )
         return Chain.of_bursts(loss_ratio=self.loss_ratio, burst_frames=self.mean_burst())
+
+    @property
+    def process(self) -> Process | None:
+        """The losses in bursts as a chain over frames: behind the line's code with the lengths that it makes.
+
+        Gaps between bursts are memoryless, as those of rare failures are.
+        """
+        from lossylink.theory.burst_lengths import BurstLengths  # as above
+
+        if self.loss is None or not self.is_coded:
+            return self.chain
+        losses = _line_losses(self.loss, self.rate_bps)
+        return BurstLengths(self.loss_ratio, losses.burst_shares(self.frame_bytes + CHECK_BYTES))
 
     @property
     def is_coded(self) -> bool:

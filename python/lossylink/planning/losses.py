@@ -40,8 +40,9 @@ def longest_run(link: Link, *, rare: float = RARE) -> int:
 
 def losses_within(link: Link, *, frames: int, rare: float = RARE) -> int:
     """The losses among so many frames that are exceeded once in a million, or as rarely as is said."""
-    if link.chain is not None:
-        chances = losses_among(link.chain, frames=min(frames, MOST_FRAMES))
+    process = link.process
+    if process is not None:
+        chances = losses_among(process, frames=min(frames, MOST_FRAMES))
         beyond = chances[::-1].cumsum()[::-1]
         return int((beyond[1:] >= rare).sum())
 

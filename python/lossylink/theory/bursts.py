@@ -24,6 +24,7 @@ import numpy as np
 
 from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
+from lossylink.theory.burst_lengths import BurstLengths
 
 NEGLIGIBLE: Final = 1e-16
 """Runs of losses that are this rare among losses are not followed any further."""
@@ -202,7 +203,11 @@ def requested_share(chain: Chain, *, holes: int) -> float:
     return min(1.0, asked / chain.loss_ratio)
 
 
-def losses_among(chain: Chain, *, frames: int) -> FloatArray:
+Process = Chain | BurstLengths
+"""Losses in bursts, as a chain over frames."""
+
+
+def losses_among(chain: Process, *, frames: int) -> FloatArray:
     """Return the chance of each number of losses, 0 to ``frames``, among consecutive frames.
 
     Examples
@@ -215,9 +220,9 @@ def losses_among(chain: Chain, *, frames: int) -> FloatArray:
 
 
 @lru_cache(maxsize=16)
-def _data_losses(chain: Chain, *, most: int) -> FloatArray:
+def _data_losses(chain: Process, *, most: int) -> FloatArray:
     """Chance of [frames, losses among them, state after them], from the stationary state on."""
-    table = np.zeros((most + 1, most + 1, 2))
+    table = np.zeros((most + 1, most + 1, chain.loss.size))
     table[0, 0] = chain.stationary
     step = chain.step
     for frames in range(1, most + 1):
@@ -228,9 +233,9 @@ def _data_losses(chain: Chain, *, most: int) -> FloatArray:
 
 
 @lru_cache(maxsize=16)
-def _parity_losses(chain: Chain, *, most: int) -> FloatArray:
+def _parity_losses(chain: Process, *, most: int) -> FloatArray:
     """Chance of [frames, at least so many losses among them, state before them]."""
-    exactly = np.zeros((most + 1, most + 2, 2))
+    exactly = np.zeros((most + 1, most + 2, chain.loss.size))
     exactly[0, 0] = 1.0
     step = chain.step.T
     for frames in range(1, most + 1):
@@ -241,7 +246,7 @@ def _parity_losses(chain: Chain, *, most: int) -> FloatArray:
 
 
 def block_residual_ratio(
-    chain: Chain, *, data_packets: int, parity_packets: int, parity_chain: Chain | None = None
+    chain: Process, *, data_packets: int, parity_packets: int, parity_chain: Process | None = None
 ) -> FloatArray:
     """Return what a block code leaves lost, for every code up to a size.
 
@@ -281,7 +286,7 @@ def block_residual_ratio(
     return np.asarray(residual / np.arange(1, data_packets + 1)[:, np.newaxis])
 
 
-def block_losses_given_one(chain: Chain, *, data_packets: int, parity_packets: int) -> float:
+def block_losses_given_one(chain: Process, *, data_packets: int, parity_packets: int) -> float:
     """Return how many frames a block loses on average, seen from a data frame that was lost and rebuilt.
 
     Examples

@@ -13,7 +13,7 @@ from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure,
 from lossylink.protections._bounds import most
 from lossylink.protections.fec.code import PARITY_GROWTH_BYTES
 from lossylink.theory import bursts, fec
-from lossylink.theory.bursts import Chain
+from lossylink.theory.bursts import Chain, Process
 
 FLUSH_BLOCKS: Final = 4
 """A partial block is closed after so many times a full one at line rate (docs/protocols/fec.md)."""
@@ -107,11 +107,11 @@ def _residuals(link: Link, k: np.ndarray, h: np.ndarray) -> np.ndarray:
     return np.asarray(table[k - 1, h - 1])
 
 
-def _chains(link: Link) -> tuple[Chain, Chain]:
+def _chains(link: Link) -> tuple[Process, Process]:
     """The losses of data and of parity frames."""
-    chain = link.chain
-    if chain is not None:
-        return chain, chain
+    process = link.process
+    if process is not None:
+        return process, process
     data, parity = (link.frame_loss_ratio(grown) for grown in (fec.HEADER_BYTES, PARITY_GROWTH_BYTES))
     # Two states that lose alike: no memory, and the same states for both sizes.
     return tuple(Chain(to_bad=0.5, to_good=0.5, loss_good=p, loss_bad=p) for p in (data, parity))  # type: ignore[return-value]
@@ -119,10 +119,11 @@ def _chains(link: Link) -> tuple[Chain, Chain]:
 
 def _losses_of_a_block(code: Code, link: Link) -> float:
     """Frames that a block loses, seen from one that was lost."""
-    if link.chain is None:
+    process = link.process
+    if process is None:
         return 1 + (code.data_packets + code.parity_packets - 1) * link.loss_ratio
     return bursts.block_losses_given_one(
-        link.chain, data_packets=code.data_packets, parity_packets=code.parity_packets
+        process, data_packets=code.data_packets, parity_packets=code.parity_packets
     )
 
 

@@ -100,6 +100,11 @@ def test_another_process_is_rejected_and_taken_as_counted() -> None:
     assert finding.codeword_error_ratio is not None
     assert finding.codeword_error_ratio.value == pytest.approx(50 / counts.sum())
     assert "no model here fits the bins" in finding.verdict
+    # The loss loses as many codewords as failed, and not as many as the nearest model has fail.
+    line = finding.loss.native_at(RATE_BPS)
+    failing = codeword_error_ratio(CODES["rs544"], bit_error_ratio=line["ber"])
+    assert line["burst"] == 0.0
+    assert failing == pytest.approx(50 / counts.sum(), rel=1e-4)
 
 
 def test_the_chance_of_an_excess_is_that_of_every_sum() -> None:
@@ -229,6 +234,21 @@ def test_sums_of_counters_tell_a_bit_error_ratio() -> None:
         totals_of(erring, KP4, seconds=None, rate_bps=RATE_BPS)
     with pytest.raises(UserError, match="are counted of 195 that the line sent"):
         totals_of(erring, KP4, seconds=1e-5, rate_bps=RATE_BPS)
+
+
+def test_a_gauge_alone_has_an_interval_that_holds_for_bursts() -> None:
+    found = LineFinding.of(
+        Gauges(source="CSV", corrected_bits=10**6, bits=10**10, uncorrectable=0),
+        KP4,
+        seconds=None,
+        rate_bps=RATE_BPS,
+        frame_bytes=1_514,
+    ).codeword_error_ratio
+    assert found is not None
+    assert found.value == pytest.approx(1.3598e-18, rel=1e-3)
+    for repeat in (0.0, 0.5, few.EQUALISER_REPEAT):
+        assert found.contains(float(shares_of(KP4, 1e-4, repeat)[-1]))
+    assert found.high < 3 / (10**10 / 5_440) * 1.01  # no more than none of so many codewords allow
 
 
 def test_a_share_of_failures_has_its_bit_error_ratio() -> None:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from lossylink.measuring.fit import Decision, Fit, Kind, probability
 from lossylink.measuring.line import straight_line
-from lossylink.measuring.line.cells import cells_of, rs_code
+from lossylink.measuring.line.cells import cells_of, rs_code, shares_of
 from lossylink.measuring.line.estimate import Estimated
+from lossylink.measuring.line.few import EQUALISER_REPEAT
 from lossylink.measuring.line.gauges import Gauges
 from lossylink.measuring.line.totals import Totals, ratio_that_fails, totals_of
 from lossylink.measuring.outcome import Finding
@@ -70,22 +71,40 @@ class LineFinding:
 
     @cached_property
     def codeword_error_ratio(self) -> Estimate | None:
-        """Codewords that fail: by the fit of the histogram if one fits, else as counted."""
-        if self.estimated is None or self.estimated.is_rejected:
+        """Codewords that fail: by the fit of the histogram if one fits, as counted, or by the gauge."""
+        if self.estimated is not None and not self.estimated.is_rejected:
+            return self.estimated.codeword_error_ratio
+        told = self.totals.bit_error_ratio
+        if self.estimated is not None or told is None or (self.failed is not None and self.failed.value):
             return self.failed
-        return self.estimated.codeword_error_ratio
+        return self._of_gauge(told)
+
+    def _of_gauge(self, told: Estimate) -> Estimate:
+        """Return the ratio of independent errors, with the upper end of bursts or of what was counted.
+
+        Sums of counters do not tell bursts.
+        """
+        value, low = (self._failing(one, 0.0) for one in (told.value, told.low))
+        high = self._failing(told.high, EQUALISER_REPEAT)
+        if self.failed is not None:
+            high = min(high, self.failed.high)
+        return Estimate(value, min(low, value), max(high, value))
+
+    def _failing(self, ratio: float, repeat: float) -> float:
+        return float(shares_of(self.line, ratio, repeat)[-1]) if ratio else 0.0
 
     @cached_property
     def loss(self) -> Loss:
-        """The loss model: by the histogram, by codewords that failed, or by the bit error ratio."""
-        if self.estimated is not None:
-            chosen = self.estimated.chosen
-            ratio, repeat = chosen.bit_error_ratio, chosen.repeat
-        elif self.failed is not None and self.failed.value:
-            ratio, repeat = ratio_that_fails(rs_code(self.line), self.failed.value), None
+        """The loss model: by a histogram that fits, by codewords that failed, or by the bit error ratio."""
+        fitted = self.estimated
+        repeat = None
+        if self.failed is not None and self.failed.value and (fitted is None or fitted.is_rejected):
+            ratio, repeat = ratio_that_fails(rs_code(self.line), self.failed.value), 0.0
+        elif fitted is not None:
+            ratio, repeat = fitted.chosen.bit_error_ratio, fitted.chosen.repeat
         else:
             told = self.totals.bit_error_ratio
-            ratio, repeat = (0.0 if told is None else told.value), None
+            ratio = 0.0 if told is None else told.value
         return parse_loss(self.line.spelling(ratio, repeat)) if ratio else _NOTHING
 
     def frames_lost(self, codewords: Estimate) -> Estimate:
@@ -98,7 +117,7 @@ class LineFinding:
         times = self.line.interleaved + (octets + PREAMBLE_BYTES - 1) / float(
             rs_code(self.line).message_bytes
         )
-        if codewords.value and self.estimated is not None:
+        if codewords.value and self.estimated is not None and not self.estimated.is_rejected:
             chosen = self.estimated.chosen
             lost = frame_loss_ratio(
                 self.line.code,
@@ -135,7 +154,9 @@ class LineFinding:
             return f"{_kind(self.estimated)}{_fit(self.estimated)}"
         told = f"a bit error ratio from {self.totals.told_by}"
         if self.failed is None or not self.failed.value:
-            return f"{told}; sums do not tell bursts: taken as independent"
+            return (
+                f"{told}; sums do not tell bursts: taken as independent, with an interval that holds for both"
+            )
         same = ratio_that_fails(rs_code(self.line), self.failed.value)
         return (
             f"codewords failed as often as with independent errors at a bit error ratio of {same:.3g}, and "
@@ -158,7 +179,7 @@ class LineFinding:
             yield f"  codeword error ratio: {_words(self.codeword_error_ratio)}"
             lost = self.frames_lost(self.codeword_error_ratio)
             yield f"  frames of {self.frame_bytes} B lost: {_words(lost)}"
-        if self.estimated is not None and self.failed is not None and not self.estimated.is_rejected:
+        if self.failed is not None and self.failed is not self.codeword_error_ratio:
             yield f"  codewords that failed, as counted: {_words(self.failed)}"
         yield from self._of_sonic()
 
@@ -280,5 +301,5 @@ def _fit(estimated: Estimated) -> str:
     misfit = estimated.misfit
     return (
         f", but no model here fits the bins ({chance}): {misfit.times:.3g} times as many codewords as the "
-        f"nearest one expects have {misfit.wrong_symbols} wrong symbols; failures are taken as counted"
+        f"nearest one expects have {misfit.wrong_symbols} wrong symbols; the loss takes failures as counted"
     )

@@ -12,6 +12,8 @@ from lossylink.scenario import Scenario
 from lossylink.scenario.loss import independent_ratio
 from lossylink.scenario.profiles import beyond_measurement
 
+#: Bytes of the smallest frame without its check sequence, and of the check sequence.
+_LEAST_FRAME_BYTES, _CHECK_BYTES = 60, 4
 #: Confidence of every interval in a row.
 CONFIDENCE = 0.95
 
@@ -78,12 +80,31 @@ def _interval(row: Mapping[str, Any]) -> list[float] | None:
 
 
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
-    """Return what a protection leaves of independent losses; nothing for other losses."""
+    """Return what a protection leaves of independent losses; without one, what a line with a code loses."""
     ratio = independent_ratio(scenario.forward.native)
+    if scenario.forward.native["model"] == "phy" and protection.value["family"] == "none":
+        ratio = _lost_on_line(scenario)
     if ratio is None:
         return None
     reverse = independent_ratio(scenario.reverse.native)
     return protection.family.residual_loss(protection.value, loss_ratio=ratio, reverse_loss_ratio=reverse)
+
+
+def _lost_on_line(scenario: Scenario) -> float | None:
+    """Return the share of frames that a line with a code loses; nothing where frames differ in size."""
+    if scenario.values.traffic is None:
+        return None
+    from lossylink.scenario.coded_line import CodedLine  # scipy, for lines with a code alone
+    from lossylink.theory.phy import mean_frame_loss_ratio
+
+    loss = scenario.forward.native_at(scenario.values.link.rate)
+    line, frame_bytes = CodedLine.of(loss), scenario.values.traffic.frame
+    return mean_frame_loss_ratio(
+        line.code,
+        bit_error_ratio=loss["ber"],
+        frame_bytes=max(frame_bytes, _LEAST_FRAME_BYTES) + _CHECK_BYTES,
+        **line.options(),
+    )
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -232,7 +232,8 @@ def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float
 def _phy(text: str, rest: str) -> Loss:
     native = phy.parse_phy(text, rest)
     code, percent = native["code"], 100 * phy.overhead_ratio(native["code"])
-    note = f"{code} makes the line {percent:.4g} % faster than link.rate counts, and delays frames (link.phy_latency)"
+    faster = f"{code} makes the line {percent:.4g} % faster than link.rate says"
+    note = f"{faster}, and delays frames (link.phy_latency)"
     return Loss(text, native, (note,) if code != "none" else ())
 
 

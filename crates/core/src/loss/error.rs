@@ -35,7 +35,7 @@ pub enum LossError {
     /// Numbers of no Reed-Solomon code.
     #[error(
         "rs{symbols}/{message_symbols}/{symbol_bits} is no code: write fewer message symbols than symbols, fewer symbols than \
-         2^bits, and 2 to 16 bits"
+         2^bits, and 2 to 12 bits"
     )]
     ImpossibleCode {
         /// Symbols of a codeword.

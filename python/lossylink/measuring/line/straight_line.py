@@ -6,9 +6,9 @@ what the line has at 16 to 20 wrong symbols. The logarithms of the bins of indep
 so that the line passes above what comes: see `lossylink.measuring.line.estimate` for a fit of the process.
 
 The script that computes these figures on switches, ``port_flr.lua`` of sonic-swss, differs from the design in
-two places, as far as public copies of it show: a bin of exactly 10 is left out as well, and the sum goes on to
-21. Where the last bin holds about ten codewords the first moves the median prediction by up to a sixth; the
-second adds less than 1 %. The design is followed here.
+two places, as far as public copies of it show: a bin of exactly 10 is left out as well, and the sum goes on
+to 21. Where the last bin holds about ten codewords, the first moves the median prediction by up to a sixth.
+The second adds less than 1 %. The design is followed here.
 """
 
 from __future__ import annotations

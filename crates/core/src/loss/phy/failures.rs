@@ -4,7 +4,8 @@
 //! follow a matrix, whose powers are sums of two geometric terms. So the number of groups is drawn exactly, as from a geometric
 //! law, and the state behind the failure follows from a second draw.
 //!
-//! The times of the failures are a property of the line, whatever frames are on the line.
+//! The times of the failures are a property of the line, whatever frames are on the line, unless thousands of failures lie between
+//! two frames.
 
 use super::fates::Fates;
 use super::matrix::Matrix;
@@ -17,6 +18,8 @@ use crate::units::BitRate;
 const OCTET_PS_BPS: u128 = 8_000_000_000_000;
 /// The number of the group that never comes.
 const NEVER: u64 = u64::MAX;
+/// The last octet that has a number: years on the fastest lines. Nothing is decided behind it.
+const LAST_OCTET: u64 = u64::MAX;
 /// The most failures that are drawn one by one between two frames. Later failures are passed at once, by the chance of the line's
 /// state, which bounds the work for one frame behind a long idle time.
 const FAILURES_MAX: u32 = 4096;
@@ -166,7 +169,7 @@ impl Failures {
     ) -> bool {
         let (first, behind) = self.octets_of(now, frame_bytes);
         let mut passed = 0;
-        while self.octets.1 <= first && self.failing != NEVER {
+        while self.octets.1 <= first && self.octets.1 != LAST_OCTET {
             if passed == FAILURES_MAX {
                 self.leap(first, rng);
                 continue;
@@ -210,7 +213,7 @@ impl Failures {
     /// Returns the first octet of a frame, and the first one behind the frame, from the start of the first group on.
     fn octets_of(&self, now: Instant, frame_bytes: u32) -> (u64, u64) {
         let octet = u128::from(now.as_ps()) * u128::from(self.rate.as_bps()) / OCTET_PS_BPS;
-        let first = u64::try_from(octet).unwrap_or(u64::MAX).saturating_add(self.phase);
+        let first = u64::try_from(octet).unwrap_or(LAST_OCTET).saturating_add(self.phase);
         (first, first.saturating_add(u64::from(frame_bytes) + PREAMBLE_OCTETS))
     }
 
@@ -219,7 +222,7 @@ impl Failures {
         let groups = self.corrections.draw(self.state, rng);
         self.failing = from.saturating_add(groups);
         if self.failing == NEVER {
-            self.octets = (u64::MAX, u64::MAX);
+            self.octets = (LAST_OCTET, LAST_OCTET);
             return;
         }
         let ends = self.phy.fates.failed.behind(self.corrections.states(self.state, groups));
@@ -246,6 +249,6 @@ impl Failures {
     /// Returns the first octet of a group.
     fn start_of(&self, group: u64) -> u64 {
         let (octets, part) = self.phy.group_octets;
-        u64::try_from(u128::from(group) * u128::from(octets) / u128::from(part)).unwrap_or(u64::MAX)
+        u64::try_from(u128::from(group) * u128::from(octets) / u128::from(part)).unwrap_or(LAST_OCTET)
     }
 }

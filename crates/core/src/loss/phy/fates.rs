@@ -41,9 +41,11 @@ pub(super) struct Fates {
 
 impl Fates {
     /// Whether the wrong symbols of all codewords of a group can be counted: errors that depend on each other have to be.
-    pub(super) fn can_count(code: ReedSolomon, line: &Line, layout: Layout) -> bool {
-        let combinations = (code.corrects() as usize + 1).checked_pow(layout.interleaved);
-        line.is_memoryless || combinations.is_some_and(|combinations| combinations <= COMBINATIONS_MAX)
+    pub(super) fn can_count(code: ReedSolomon, line: &Line, Layout { interleaved, lanes }: Layout) -> bool {
+        let combinations = u64::from(code.corrects() + 1).checked_pow(interleaved);
+        let stripes = u64::from(code.symbols() * interleaved / lanes) << lanes;
+        let steps = combinations.and_then(|combinations| combinations.checked_mul(stripes));
+        line.is_memoryless || steps.is_some_and(|steps| steps <= STEPS_MAX)
     }
 
     /// Returns the fates of a group of codewords of `code` on a line.
@@ -194,8 +196,9 @@ impl Counting<'_> {
 /// The most codewords in a group.
 pub(super) const CODEWORDS_MAX: usize = 4;
 
-/// The most combinations of wrong symbols that are told apart: more would take minutes.
-const COMBINATIONS_MAX: usize = 1 << 17;
+/// The most steps by which wrong symbols are counted, which take some seconds: four codewords of RS(544,514) with eight lanes that
+/// share a line take 4.6e9.
+const STEPS_MAX: u64 = 5_000_000_000;
 
 /// A number for each codeword of a group.
 type PerCodeword = [u16; CODEWORDS_MAX];

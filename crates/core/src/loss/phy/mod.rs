@@ -137,12 +137,11 @@ impl Phy {
     pub fn mean_loss_rate(&self, frame_bytes: u32) -> f64 {
         let beyond_first = (u64::from(frame_bytes) + PREAMBLE_OCTETS - 1) as f64 / self.group_octets();
         let (whole, part) = (libm::floor(beyond_first), beyond_first - libm::floor(beyond_first));
-        let one_more = self.fates.any_failure(whole as u64 + 1);
-        if part == 0.0 {
-            one_more
-        } else {
-            (1.0 - part) * one_more + part * self.fates.any_failure(whole as u64 + 2)
-        }
+        let any_failure = |groups| self.fates.any_failure(groups);
+        let touched = whole as u64 + 1;
+        let more = if part == 0.0 { 0.0 } else { part * any_failure(touched + 1) };
+        // A sum of rounded chances may exceed one.
+        ((1.0 - part) * any_failure(touched) + more).min(1.0)
     }
 
     /// Returns the law for frames of `frame_bytes` (FCS included) on a busy line: the chain with their share of losses, and with

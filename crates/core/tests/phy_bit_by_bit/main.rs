@@ -5,7 +5,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod compared;
-mod faults;
+mod ends;
 mod limits;
 mod line;
 mod patterns;

@@ -99,9 +99,9 @@ impl Fates {
         Self { corrected: end.scaled(1.0 - often), failed: end.scaled(often), memory: 0.0, ..*self }
     }
 
-    /// Returns the chance that a group fails, in the long run.
+    /// Returns the chance that a group fails, in the long run. A sum of rounded chances may exceed one.
     pub(super) fn failure(&self) -> f64 {
-        self.failed.behind(self.start).iter().sum()
+        self.failed.behind(self.start).iter().sum::<f64>().min(1.0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Faults of the model that were found bit by bit.
+//! Ends of the number ranges: ratios near one, octets beyond 64 bits, symbols of too many bits.
 
 use lossylink_core::loss::{Code, LossModel, LossProcess, Phy, PhySettings};
 use lossylink_core::rng::Streams;
@@ -39,8 +39,7 @@ fn fast_lines_live_until_the_end_of_time() {
 
 #[test]
 fn a_refused_code_is_told_the_bits_that_symbols_may_have() {
-    for bits in 2..=16 {
-        let refused = Code::named(&format!("rs3/1/{bits}")).err().map(|error| error.to_string());
-        assert!(!refused.as_ref().is_some_and(|words| words.contains("2 to 16 bits")), "{bits}: {refused:?}");
-    }
+    let refused = |name: &str| Code::named(name).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused("rs3/1/13").contains("2 to 12 bits"));
+    assert_eq!(refused("rs3/1/12"), "");
 }

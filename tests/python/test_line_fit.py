@@ -125,6 +125,30 @@ def test_the_chance_of_an_excess_is_that_of_every_sum() -> None:
     assert above == pytest.approx(every[3:].sum(), rel=1e-9)
 
 
+def _few(*counts: int) -> Estimated:
+    every = np.zeros(17, dtype=np.int64)
+    every[: len(counts)] = counts
+    return Estimated(Cells(KP4, every, np.arange(17), True))
+
+
+def test_a_narrow_region_of_few_errors_is_found() -> None:
+    found = _few(10**9, 10_000, 50)
+    # A fifth of the repeated errors crosses into the next code symbol: 5 x 50 / 10,000.
+    assert found.repeat.low < 0.025 < found.repeat.high
+    assert found.repeat.high - found.repeat.low < 0.02
+    assert found.is_of_few
+    assert found.decision.kind is Kind.BURSTY
+
+
+def test_errors_that_no_burst_factor_allows_leave_the_wider_region() -> None:
+    counts = np.zeros(17, dtype=np.int64)
+    counts[0], counts[16] = 10**6, 3
+    found = Estimated(Cells(KP4, counts, np.arange(17), True))
+    low, high = found.repeat.low, found.repeat.high
+    assert (low, high) == (0.0, found.repeat.value)
+    assert 0 < found.codeword_error_ratio.low < found.codeword_error_ratio.high < 1
+
+
 #: Lines of each kind that are drawn here; benches/gauges.py draws a thousand of many more kinds.
 LINKS = 200
 

@@ -100,7 +100,7 @@ class Estimated:
     def _region(self) -> few.Region | likely.Region:
         """What may have made the histogram, by the exact tests or by the likelihood."""
         if self.is_of_few:
-            return few.Region(self.cells)
+            return few.Region(self.cells, self.best)
         return likely.Region(self.cells, self.best, float(stats.chi2.ppf(CONFIDENCE, 1)))
 
     @cached_property

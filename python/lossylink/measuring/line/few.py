@@ -17,7 +17,7 @@ import numpy as np
 from scipy import optimize
 
 from lossylink.measuring.line.cells import Cells
-from lossylink.measuring.line.likely import LEAST_BER, MOST_BER, Quantity
+from lossylink.measuring.line.likely import LEAST_BER, MOST_BER, Errors, Quantity
 from lossylink.statistics import CONFIDENCE, binomial_interval
 from lossylink.theory._validate import FloatArray
 
@@ -28,7 +28,9 @@ EQUALISER_REPEAT: Final = 0.75
 """The highest burst factor of an equaliser, that of PAM4. It is taken as known: few errors do not tell."""
 
 #: Burst factors that are looked at, and more of them about the one that gives the extent.
-_PLACES, _FINER = 25, 9
+_PLACES, _FINER = 17, 9
+#: Halvings of the way to an end of the burst factors.
+_HALVES: Final = 12
 #: Chance of an error for each side of each of the two tests.
 _TAIL: Final = (1 - CONFIDENCE) / 4
 
@@ -71,13 +73,22 @@ class Allowed:
 
 
 class Region:
-    """Every pair of a bit error ratio and a burst factor that neither test rejects."""
+    """Every pair of a bit error ratio and a burst factor that neither test rejects.
 
-    def __init__(self, cells: Cells) -> None:
+    The burst factors that are left lie about the most likely one. Where the tests reject all of them, the
+    second one is left out: the region is wider then.
+    """
+
+    def __init__(self, cells: Cells, best: Errors) -> None:
         self._cells = cells
         erred = binomial_interval(int(cells.counts[1:].sum()), cells.codewords, confidence=1 - 2 * _TAIL)
         self._erred = (erred.low, erred.high)
         self._at = lru_cache(maxsize=None)(self._search)
+        candidates = (
+            min(best.repeat, EQUALISER_REPEAT),
+            *np.linspace(0.0, EQUALISER_REPEAT, _PLACES).tolist(),
+        )
+        self._inside = next((one for one in candidates if self._narrowed(one) is not None), None)
 
     def extent(self, quantity: Quantity) -> tuple[float, float]:
         """Return the least and the greatest value of a quantity that rises with the bit error ratio."""
@@ -86,24 +97,37 @@ class Region:
 
     @cached_property
     def repeats(self) -> tuple[float, float]:
-        """Return burst factors about those that the tests allow: the nearest looked at that they do not."""
-        allowed = np.flatnonzero([self._at(place) is not None for place in self._places()])
-        if not allowed.size:
-            return 0.0, EQUALISER_REPEAT
-        ends = (max(int(allowed[0]) - 1, 0), min(int(allowed[-1]) + 1, _PLACES - 1))
-        return float(self._places()[ends[0]]), float(self._places()[ends[1]])
+        """The least and the greatest burst factor that the tests allow."""
+        return self._end(0.0), self._end(EQUALISER_REPEAT)
 
-    def _places(self) -> FloatArray:
-        return np.linspace(0.0, EQUALISER_REPEAT, _PLACES)
+    def _end(self, bound: float) -> float:
+        """Return the outermost burst factor that is allowed, by halves."""
+        if self._inside is None or self._at(bound) is not None:
+            return bound
+        allowed, refused = self._inside, bound
+        for _ in range(_HALVES):
+            middle = (allowed + refused) / 2
+            if self._at(middle) is not None:
+                allowed = middle
+            else:
+                refused = middle
+        return refused
 
     def _farthest(self, value: Callable[[Allowed], float]) -> float:
-        places = self._places()
-        values = [-np.inf if (one := self._at(place)) is None else value(one) for place in places]
+        places = np.linspace(*self.repeats, _PLACES)
+        values = [-np.inf if (one := self._at(float(place))) is None else value(one) for place in places]
         best = int(np.argmax(values))
         around = np.linspace(places[max(best - 1, 0)], places[min(best + 1, _PLACES - 1)], _FINER)
-        return max(values[best], *(value(one) for place in around if (one := self._at(place)) is not None))
+        finer = [value(one) for place in around if (one := self._at(float(place))) is not None]
+        return max([values[best], *finer])
 
     def _search(self, repeat: float) -> Allowed | None:
+        """Return what both tests allow, or the first one alone where they would leave nothing at all."""
+        if self._inside is not None:
+            return self._narrowed(repeat)
+        return Allowed(repeat, *(self._ratio_of(share, repeat) for share in self._erred))
+
+    def _narrowed(self, repeat: float) -> Allowed | None:
         """Narrow the bit error ratios that the first test allows to those that the second one allows."""
         least, most = (self._ratio_of(share, repeat) for share in self._erred)
         if self._tail(least, repeat, 0) < 0 or self._tail(most, repeat, 1) < 0:

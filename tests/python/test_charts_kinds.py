@@ -15,7 +15,7 @@ from lossylink.charts.chart import Series, Sheet
 from lossylink.charts.data import sheet_csv
 from lossylink.charts.drawing import draw
 from lossylink.charts.figures import possible, sheet_of
-from lossylink.charts.kinds import kinds, names
+from lossylink.charts.kinds import CannotDrawError, kinds, names
 from lossylink.charts.samples import Sample, lines_of, samples_of
 from lossylink.cli.plot import KINDS
 from lossylink.published import load
@@ -423,3 +423,45 @@ def test_percentiles_among_flows_that_never_end_are_arrows_at_the_edge(tmp_path:
     assert (half.x, half.never) == ((0.1, 0.6), (1.0,))
     assert (tail.x, tail.never) == ((0.1,), (0.6, 1.0))
     draw(drawn.charts[0])
+
+
+def lines(*bits: str, experiment: str = "stress", **settings: Any) -> list[tuple[str, Run]]:
+    return [
+        (one, run(experiment, "none", "llr", loss__forward=f"phy:code=rs544,ber={one}", **settings))
+        for one in bits
+    ]
+
+
+def test_a_cliff_has_the_bit_errors_below_and_the_loss_on_top() -> None:
+    drawn = sheet_of(lines("1e-3", "1.2e-3", traffic__packets=200_000), "cliff")
+    speed, left = drawn.charts
+    assert [one.name for one in left.series] == ["no protection", "LLR"]
+    assert left.series[0].x == (1e-3, 1.2e-3)
+    assert left.top is not None
+    assert left.top.ticks == ((1e-3, "0.00052"), (1.2e-3, "0.0036"))
+    assert speed.series[0].kind == "marked"
+    low, y, high = (values for values in (left.series[0].y_low, left.series[0].y, left.series[0].y_high))
+    assert low is not None
+    assert high is not None
+    assert all(below < value < above for below, value, above in zip(low, y, high, strict=True))
+
+
+def test_a_cliff_has_a_panel_for_each_line() -> None:
+    runs = lines("1e-3", "1.2e-3", experiment="rdma-fct", flow__trials=200)
+    runs += [
+        (
+            f"other {one}",
+            run("rdma-fct", "none", loss__forward=f"phy:code=rs272,ber={one},burst=0.5", flow__trials=200),
+        )
+        for one in ("1e-4", "2e-4")
+    ]
+    drawn = sheet_of(runs, "cliff")
+    assert [chart.title for chart in drawn.charts] == [
+        "code rs544, 100 Gb/s",
+        "code rs272, 100 Gb/s, burst 0.5",
+    ]
+
+
+def test_a_cliff_needs_two_bit_error_ratios_of_a_line() -> None:
+    with pytest.raises(CannotDrawError, match="sweep them"):
+        sheet_of(lines("1e-3", traffic__packets=1000), "cliff")

@@ -109,6 +109,14 @@ class Guide:
 
 
 @dataclass(frozen=True)
+class TopAxis:
+    """Another measure of the x axis, above the plot: its label, and words at values of the x axis."""
+
+    label: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure with its caption; ``identifier`` is unique in a report and names the saved files."""
 
@@ -124,6 +132,7 @@ class Chart:
     keys: tuple[Key, ...] = ()
     is_large: bool = False
     """Whether it takes the width of a page on paper, because it shows much."""
+    top: TopAxis | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The chart as the browser reads it; absent options are left out."""
@@ -136,6 +145,7 @@ class Chart:
             "guides": [vars(guide) for guide in self.guides],
             "read": self.read,
             **({"keys": [vars(key) for key in self.keys]} if self.keys else {}),
+            **({"top": vars(self.top)} if self.top else {}),
         }
 
 

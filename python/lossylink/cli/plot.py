@@ -20,8 +20,8 @@ FLENT = "flent"
 FORMATS = (*PICTURES, "csv", "json", FLENT)
 #: The kinds of `lossylink.charts.kinds`, which the help names without loading them.
 KINDS = (
-    *("ccdf", "timeline", "mathis", "goodput", "effective-loss", "fct-size", "fct-loss", "trace", "cwnd"),
-    *("sequence", "buffers", "slowdown", "published", "link-speed", "fabric", "fabric-gain"),
+    *("ccdf", "timeline", "mathis", "goodput", "effective-loss", "fct-size", "fct-loss", "cliff", "trace"),
+    *("cwnd", "sequence", "buffers", "slowdown", "published", "link-speed", "fabric", "fabric-gain"),
 )
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.drawing.marks import draw_guide, draw_series, joined, key_sample
-from lossylink.charts.drawing.scales import set_scales
+from lossylink.charts.drawing.scales import draw_top, set_scales
 from lossylink.charts.drawing.style import RC, RESOLUTION_DPI
 
 COLUMN_INCHES = (5.0, 3.1)
@@ -114,6 +114,8 @@ def _panel(axes: Axes, chart: Chart) -> list[tuple[str, Any]]:
     for guide in chart.guides:
         draw_guide(axes, guide)
     has_words_above = any(guide.axis == "x" for guide in chart.guides)
+    if chart.top is not None:
+        draw_top(axes, chart.top)
     axes.set_title(chart.title, loc="left", pad=14 if has_words_above else 5)
     return [*shown, *((key.label, key_sample(key)) for key in chart.keys)]
 

@@ -11,14 +11,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lossylink.charts.chart import Chart, Guide, Key, Series
-from lossylink.charts.drawing.style import GREY, INK, SHAPES, SLOT_LOOKS, colour_of, dash_of
+from lossylink.charts.drawing.style import GREY, INK, LABEL_SIZE, SHAPES, SLOT_LOOKS, colour_of, dash_of
 
 DRAW_STYLES = {"step": "steps-pre", "bins": "steps-post"}
 BAR_SHARE = 0.8
 """How much of its place a category's bars take."""
 HATCH = "////"
 AREA_OPACITY = 0.09
-LABEL_SIZE = 7.5
 MANY_DOTS = 300
 """More dots than these are drawn small; fewer lie over the others."""
 MARKER_POINTS, LARGER_POINTS = 4.5, 3.5

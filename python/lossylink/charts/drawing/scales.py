@@ -8,10 +8,18 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as DrawnAxis
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 from numpy.typing import NDArray
 
-from lossylink.charts.chart import Axis, Chart, Series
+from lossylink.charts.chart import Axis, Chart, Series, TopAxis
+from lossylink.charts.drawing.style import LABEL_SIZE
 
 PAD_SHARE = 0.04
 """What an end that is not given leaves beyond the data, as a share of the axis."""
@@ -34,6 +42,16 @@ def set_scales(axes: Axes, chart: Chart) -> None:
         _set_ticks(drawn, axis, low, high)
     if chart.y.categories is not None:
         axes.invert_yaxis()
+
+
+def draw_top(axes: Axes, top: TopAxis) -> None:
+    """Draw another measure of the x axis above the plot."""
+    second = axes.secondary_xaxis("top")
+    second.xaxis.set_major_locator(FixedLocator([place for place, _ in top.ticks]))
+    second.xaxis.set_major_formatter(FixedFormatter([word for _, word in top.ticks]))
+    second.xaxis.set_minor_locator(NullLocator())
+    second.set_xlabel(top.label, fontsize=LABEL_SIZE)
+    second.tick_params(labelsize=LABEL_SIZE)
 
 
 def _values(series: Series, name: str) -> NDArray[np.float64]:

@@ -32,6 +32,9 @@ RC: Any = {
     "pdf.fonttype": 42,
 }
 
+LABEL_SIZE = 7.5
+"""Points of words in a plot and on the axis above it."""
+
 GREY = "#8a8a8a"
 INK = "#444444"
 

@@ -300,6 +300,20 @@
       node("text", { transform: `translate(14,${middle}) rotate(-90)`, "text-anchor": "middle", class: "axis" },
         text, label(this.spec.y));
       node("rect", { x: this.left, y: MARGIN.top, width, height, class: "frame" }, this.svg);
+      if (this.spec.top) this.drawTop(this.spec.top, text);
+    }
+
+    // Another measure of the x axis: its words stand above the plot.
+    drawTop(top, parent) {
+      const [left, right] = this.view.x;
+      node("text", { x: this.left + this.inner.width, y: 8, "text-anchor": "end", class: "axis" }, parent, top.label);
+      for (const [value, word] of top.ticks) {
+        const at = flatten(this.spec.x, value);
+        if (at < left || at > right) continue;
+        const [px] = this.place(value, unflatten(this.spec.y, this.view.y[0]));
+        node("path", { class: "frame", d: `M${px},${MARGIN.top}v4` }, this.svg);
+        node("text", { x: px, y: MARGIN.top - 3, "text-anchor": "middle" }, parent, word);
+      }
     }
 
     drawGuide(guide, parent) {

@@ -15,6 +15,7 @@ from lossylink.statistics import (
     CONFIDENCE,
     Estimate,
     binomial_interval,
+    clustered_interval,
     percentile_interval,
     percentile_ratio,
 )
@@ -84,3 +85,18 @@ def lost_after_protection(job: str, protection: str) -> Callable[[Finished], tup
         return round(rate * sent), sent
 
     return count
+
+
+def residual_loss(job: str, protection: str, *, confidence: float = CONFIDENCE) -> Measure:
+    """Share of frames that stays lost, with an interval that counts how losses of the row came together."""
+
+    def measure(finished: Finished) -> Estimate:
+        events, sent = lost_after_protection(job, protection)(finished)
+        factor, batches = (
+            finished.number(job, protection, f"effective_loss_{key}") for key in ("design_effect", "batches")
+        )
+        return clustered_interval(
+            events, sent, design_effect=factor, batches=round(batches), confidence=confidence
+        )
+
+    return measure

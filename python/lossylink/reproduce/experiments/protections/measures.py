@@ -20,8 +20,8 @@ from lossylink.reproduce.experiments.protections.jobs import (
 )
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
-from lossylink.reproduce.shared.measures import lost_after_protection
-from lossylink.statistics import Estimate, clustered_interval
+from lossylink.reproduce.shared.measures import residual_loss
+from lossylink.statistics import Estimate
 from lossylink.theory import llr
 
 SPEED = "effective_link_speed_gbps"
@@ -41,12 +41,7 @@ speed_gbps: Read = number(SPEED)
 
 def residual(finished: Finished, place: Place, loss: float, word: str) -> Estimate:
     """Share of frames that stays lost, with the 95 % interval of its row."""
-    source = speed_job(place, loss), chosen(place, loss)[word]
-    events, sent = lost_after_protection(*source)(finished)
-    factor, batches = (
-        finished.number(*source, f"effective_loss_{key}") for key in ("design_effect", "batches")
-    )
-    return clustered_interval(events, sent, design_effect=factor, batches=round(batches))
+    return residual_loss(speed_job(place, loss), chosen(place, loss)[word])(finished)
 
 
 def residual_value(finished: Finished, place: Place, loss: float, word: str) -> float:

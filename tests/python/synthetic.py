@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from msgspec import structs
 
 from lossylink.reproduce.experiments.mathis import trials as study
 from lossylink.reproduce.framework.model import Job
@@ -87,7 +88,7 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "frames_skipped": 0,
         "packets_delivered": packets,
         "effective_loss_rate": 0.0,
-        "effective_loss_ci95": 3.7 / packets,
+        "effective_loss_ci95": [0.0, 3.7 / packets],
         "effective_loss_design_effect": 1.0,
         "effective_loss_batches": 0,
         "effective_link_speed_gbps": speed,
@@ -465,4 +466,10 @@ def synthetic_runner(job: Job, *, seed: int, threads: int, report: Report) -> Ru
     """Stands in for the simulator."""
     report(0.5, 1.0)
     report(1.0, 1.0)
-    return MAKERS[job.experiment](job, seed)
+    made = MAKERS[job.experiment](job, seed)
+    forward, rate = (str(job.settings.get(key, "")) for key in ("loss.forward", "link.rate"))
+    if not forward.startswith("phy:"):
+        return made
+    scenario = {"experiment": job.experiment, "link": {"rate": rate}, "loss": {"forward": forward}}
+    records = [{**row, "link_gbps": float(rate.removesuffix("Gbps"))} for row in made.records]
+    return structs.replace(made, scenario=scenario, records=records)

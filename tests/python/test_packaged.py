@@ -40,6 +40,7 @@ def test_every_packaged_scenario_is_a_name_of_reproduce() -> None:
         ("tcp-fct-2mb", "loss 1e-3"),
         ("ablation", "loss 1e-3"),
         ("protections", "400G, 100 m, loss 1e-3"),
+        ("cliff", "rdma-fct, rs544, 100G, loss 1e-3"),
     ],
 )
 def test_a_scenario_is_what_reproduce_runs_by_that_name(name: str, key: str) -> None:

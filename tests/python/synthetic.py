@@ -54,6 +54,7 @@ def completion_run(job: Job, seed: int) -> Run:
         summary = {f"fct_us_{key}": value for key, value in describe(fct).items() if key != "count"}
         rows.append(
             {"protection": protection, "loss_rate": 1e-3, "link_gbps": 100.0, "trials": trials, **summary}
+            | {"flows_hit": int(slow.sum())}
         )
         frames.append(polars.DataFrame({"protection": [protection] * trials, "fct_us": fct}))
     return run_of(job.experiment, rows, {"trials": polars.concat(frames)})

@@ -40,6 +40,7 @@ def test_every_packaged_scenario_is_a_name_of_reproduce() -> None:
         ("tcp-fct-2mb", "loss 1e-3"),
         ("ablation", "loss 1e-3"),
         ("protections", "400G, 100 m, loss 1e-3"),
+        ("trade", "rs272 llr, 100G, 50 m, 24,387 B, 0.0004"),
         ("cliff", "rdma-fct, rs544, 100G, loss 1e-3"),
     ],
 )

@@ -56,7 +56,7 @@ def bits(line: Line, loss: float) -> float:
     Examples
     --------
     >>> bits(Line("rs544", 100), 1e-8), bits(Line("rs544", 100), 1e-3)
-    (0.0004242, 0.001063)
+    (0.0004244, 0.001062)
     """
     found = bit_error_ratio_for(
         loss, code_named(line.code), frame_bytes=FRAME_BYTES + FCS_BYTES, line_bits=line.symbol_bits

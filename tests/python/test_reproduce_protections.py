@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from lossylink.charts.drawing import draw_sheet
-from lossylink.reproduce.experiments.protections import jobs, window
+from lossylink.reproduce.experiments.protections import bursts, jobs, window
 from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.experiment import EXPERIMENT
 from lossylink.reproduce.experiments.protections.measures import expected_residual, is_healthy
@@ -29,7 +29,7 @@ def synthetic() -> Finished:
 
 def test_a_quick_look_has_fewer_points() -> None:
     full, quick = EXPERIMENT.jobs(Scale()), EXPERIMENT.jobs(Scale(QUICK_DIVISOR))
-    assert len(full) == 6 * 6 * 3 + len(window.SPOTS)
+    assert len(full) == 6 * 6 * 3 + len(window.SPOTS) + len(bursts.LINES) + len(bursts.FRAMES_BYTES)
     assert {job.key for job in quick} < {job.key for job in full}
 
 
@@ -74,7 +74,12 @@ def test_figures_are_drawn_of_what_was_run() -> None:
     assert sheets(Finished({}), charts(Finished({}), load())) == ()
     drawn = sheets(synthetic(), charts(synthetic(), load()))
     found = {sheet.identifier: len(sheet.charts) for sheet in drawn}
-    assert found == {"protections-speed": 3, "protections-map": 2, "protections-residual": 1}
+    assert found == {
+        "protections-speed": 3,
+        "protections-map": 2,
+        "protections-bursts": 2,
+        "protections-residual": 1,
+    }
 
 
 def test_the_figure_of_speeds_names_its_protections() -> None:
@@ -82,3 +87,34 @@ def test_the_figure_of_speeds_names_its_protections() -> None:
     figure = draw_sheet(speeds)
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[:5] == ["no protection", "LinkGuardian", "LinkGuardian NB", "LLR", "FEC"]
+
+
+def burst_runs(*lines: bursts.Line) -> Finished:
+    """Small runs of lines with bit errors, and of independent losses."""
+    wanted = {bursts.burst_job(line) for line in lines} | {bursts.independent_job(64)}
+    made = [job for job in bursts.jobs(Scale(QUICK_DIVISOR)) if job.key in wanted]
+    return Finished(
+        {job.key: simulate(job, seed=3, threads=1, report=lambda _done, _total: None) for job in made}
+    )
+
+
+def test_small_frames_of_a_failed_codeword_are_beyond_registers_and_parity() -> None:
+    alone, pair = bursts.Line("rs544", 1, 64), bursts.Line("rs544", 2, 64)
+    finished = burst_runs(alone, pair)
+    for line in (alone, pair):
+        assert bursts.left(finished, bursts.burst_job(line), "none").contains(bursts.LOSS)
+    five = bursts.share_left(finished, alone, "lg:copies=2")
+    assert five.contains(bursts.share_beyond(alone, 5))
+    assert bursts.share_left(finished, alone, "lg:copies=2,holes=unlimited").high < five.low
+    assert bursts.share_left(finished, alone, "fec:32/12").value == 0
+    assert bursts.share_left(finished, pair, "fec:32/12").low > 0.4
+    one = bursts.left(finished, bursts.independent_job(64), "fec:32/1")
+    assert one.high < 0.2 * bursts.left(finished, bursts.burst_job(alone), "fec:32/1").low
+
+
+def test_registers_leave_what_a_burst_has_beyond_them() -> None:
+    line = bursts.Line("rs272", 1, 64)
+    shares = [bursts.share_beyond(line, registers) for registers in (0, 4, 5, 100)]
+    assert shares[0] == pytest.approx(1.0)
+    assert shares[1] > 0.1 > 0.01 > shares[2]  # four or five frames touch 320 octets
+    assert shares[3] < 1e-9

@@ -9,6 +9,8 @@ import numpy as np
 from lossylink.charts.chart import Axis, Chart, Key, Series, Sheet, embedded
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.experiments.protections import window
+from lossylink.reproduce.experiments.protections.burst_views import IDENTIFIER as BURSTS
+from lossylink.reproduce.experiments.protections.burst_views import burst_charts
 from lossylink.reproduce.experiments.protections.jobs import PLACES, RATES_GBPS, WORDS, Place, chosen
 from lossylink.reproduce.experiments.protections.measures import (
     is_healthy,
@@ -31,9 +33,9 @@ _SIZE_SLOTS = dict(zip(window.FRAMES_BYTES, ("vermillion", "orange", "blue"), st
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """Speed on every link, residual loss on one, and two maps."""
+    """Speed on every link, residual loss on one, two maps, and residual loss under bursts of line codes."""
     drawn = (*(_speed(finished, place) for place in PLACES), _residual(finished))
-    return (*(chart for chart in drawn if chart is not None), *_maps(finished))
+    return (*(chart for chart in drawn if chart is not None), *_maps(finished), *burst_charts(finished))
 
 
 def _speed(finished: Finished, place: Place) -> Chart | None:
@@ -155,9 +157,14 @@ def _simulated(finished: Finished, spots: Sequence[window.Spot], frame_bytes: in
 
 
 def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
-    """Speeds on one sheet and maps on another, the rest alone."""
+    """Speeds on one sheet, maps and bursts each on another, the rest alone."""
     speeds = tuple(chart for chart in charts if chart.identifier.startswith(SPEED))
     maps = tuple(chart for chart in charts if chart.identifier.startswith(MAP))
-    others = alone([chart for chart in charts if chart not in (*speeds, *maps)])
-    grids = (Sheet(SPEED, speeds, columns=len(RATES_GBPS)), Sheet(MAP, maps, columns=len(maps)))
+    bursts = tuple(chart for chart in charts if chart.identifier.startswith(BURSTS))
+    others = alone([chart for chart in charts if chart not in (*speeds, *maps, *bursts)])
+    grids = (
+        Sheet(SPEED, speeds, columns=len(RATES_GBPS)),
+        Sheet(MAP, maps, columns=len(maps)),
+        Sheet(BURSTS, bursts, columns=len(bursts)),
+    )
     return (*(sheet for sheet in grids if sheet.charts), *others)

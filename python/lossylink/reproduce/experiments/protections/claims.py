@@ -7,6 +7,7 @@ from collections.abc import Callable
 from lossylink.protections import parse_protection
 from lossylink.protections.llr.prediction import bytes_needed
 from lossylink.reproduce.experiments.protections import window
+from lossylink.reproduce.experiments.protections.burst_claims import burst_claims
 from lossylink.reproduce.experiments.protections.jobs import (
     PLACES,
     TARGET,
@@ -40,8 +41,8 @@ MANY_LOSSES = 1e-2
 
 
 def claims(_published: Published) -> tuple[Claim, ...]:
-    """Speed, loss, latency and buffers, then the map."""
-    return (*_speed(), *_loss(), *_costs(), _on_the_map())
+    """Speed, loss, latency and buffers, the map, then bursts of line codes."""
+    return (*_speed(), *_loss(), *_costs(), _on_the_map(), *burst_claims())
 
 
 def _speed() -> tuple[Claim, ...]:

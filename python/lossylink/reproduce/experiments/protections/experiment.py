@@ -1,9 +1,9 @@
-"""The comparison as `reproduce` runs it: every protection on six links, and the map of go-back-N."""
+"""The comparison as `reproduce` runs it: six links, the map of go-back-N, bursts of the codes of lines."""
 
 from __future__ import annotations
 
+from lossylink.reproduce.experiments.protections import bursts, window
 from lossylink.reproduce.experiments.protections import jobs as points
-from lossylink.reproduce.experiments.protections import window
 from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.claims import claims
 from lossylink.reproduce.experiments.protections.insights import insights
@@ -13,8 +13,8 @@ from lossylink.route import LINK_ROUTE
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
-    """The links, then the map."""
-    return (*points.jobs(scale), *window.jobs(scale))
+    """The links, the map, then lines whose codes leave bursts."""
+    return (*points.jobs(scale), *window.jobs(scale), *bursts.jobs(scale))
 
 
 EXPERIMENT = PublishedExperiment(

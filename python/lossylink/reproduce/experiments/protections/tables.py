@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.protections import window
+from lossylink.reproduce.experiments.protections.burst_views import burst_tables
 from lossylink.reproduce.experiments.protections.jobs import LOSS_RATES, PLACES, WORDS, speed_job
 from lossylink.reproduce.experiments.protections.measures import (
     Read,
@@ -54,8 +55,12 @@ _QUANTITIES = (
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
-    """One table a quantity, and the points of the map."""
-    return (*(_table(finished, quantity) for quantity in _QUANTITIES), _map(finished))
+    """One table a quantity, the points of the map, and the bursts of line codes."""
+    return (
+        *(_table(finished, quantity) for quantity in _QUANTITIES),
+        _map(finished),
+        *burst_tables(finished),
+    )
 
 
 def _table(finished: Finished, quantity: _Quantity) -> ComparisonTable:

@@ -23,10 +23,10 @@ _SLOTS: Final = {Winner.SHORT: "blue", Winner.KP4: "vermillion", Winner.OPEN: "g
 _BITS = Axis("bit error ratio before the code (pre-FEC)", "", "log", low=BITS[0] / 1.2, high=BITS[-1] * 1.2)
 _LENGTH = Axis("cable", "m", "log", low=LENGTHS_M[0] / 2, high=LENGTHS_M[-1] * 2)
 _CAPTION = (
-    "The read-out of a point: how much longer the percentile is with the low-latency code and LLR, in ns. "
-    "Full: simulated, and a design wins with 95 % confidence. Empty: theory expects no event, and the times are "
-    "those of runs without any. Lines: as many writes meet a failed codeword as lie beyond the percentile, with "
-    "the low-latency code (left) and with KP4."
+    "Beside a point: how much longer the percentile is with the low-latency code and LLR, in ns. "
+    "Full: simulated, and a design wins with 95 % confidence. Empty: theory expects no event, and the "
+    "times are those of runs without any. Lines: as many writes meet a failed codeword as lie beyond the "
+    "percentile, with the low-latency code (left) and with KP4."
 )
 
 
@@ -75,8 +75,22 @@ def _won(winner: Winner, points: Sequence[tuple[Place, float, Difference]]) -> S
         kind="points",
         marker="circle",
         hollow=tuple(not one.is_simulated for _, _, one in own),
-        labels=tuple(f"{one.ns.value:+.3g}" for _, _, one in own),
+        labels=tuple(_short(one.ns.value) for _, _, one in own),
+        is_labelled=True,
     )
+
+
+def _short(ns: float) -> str:
+    """Write a difference in two or three letters and a sign.
+
+    Examples
+    --------
+    >>> [_short(ns) for ns in (-91.2, 5504.0, 26_671.0, -1_064_082.0)]
+    ['-91', '+5.5k', '+27k', '-1.1M']
+    """
+    size, letter = (1e6, "M") if abs(ns) >= 1e6 else (1e3, "k") if abs(ns) >= 1e3 else (1.0, "")
+    value = ns / size
+    return f"{value:+.1f}{letter}" if letter and abs(value) < 10 else f"{value:+.0f}{letter}"
 
 
 def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:

@@ -30,7 +30,7 @@ def test_every_kind_that_fits_is_drawn(command: Command, stress: str) -> None:
     assert ended.code == 0
     names = ["effective-loss", "published", "link-speed"]
     assert ended.out.splitlines()[-1] == (
-        "drew effective-loss, published, link-speed; 13 other kinds are not possible; --verbose says why"
+        "drew effective-loss, published, link-speed; 14 other kinds are not possible; --verbose says why"
     )
     assert {path.name for path in Path("figures").iterdir()} == {
         *(f"{name}.{suffix}" for name in names for suffix in ("png", "csv")),
@@ -42,7 +42,7 @@ def test_every_kind_that_fits_is_drawn(command: Command, stress: str) -> None:
 def test_verbose_gives_a_reason_for_each_other_kind(command: Command, stress: str) -> None:
     ended = command("plot", stress, "--format", "csv", "--verbose")
     reasons = [line for line in ended.out.splitlines() if line.startswith("no ")]
-    assert len(reasons) == 13
+    assert len(reasons) == 14
     assert "no ccdf: no run has completion times; run tcp-fct, rdma-fct or workload" in reasons
 
 

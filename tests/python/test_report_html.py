@@ -27,7 +27,7 @@ from .synthetic import synthetic_runner
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 EMBEDDED = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
-LARGEST_REPORT_BYTES = 1_500_000
+LARGEST_REPORT_BYTES = 1_800_000
 
 
 @pytest.fixture(scope="module")

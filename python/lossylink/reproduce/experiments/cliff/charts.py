@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.kinds.cliff import charts_of
 from lossylink.charts.samples import samples_of
-from lossylink.reproduce.experiments.cliff.jobs import EXPERIMENTS, LINES, LOSS_RATES, STRESS, key
+from lossylink.reproduce.experiments.cliff.jobs import EXPERIMENTS, LINES, LOSS_RATES, key
 from lossylink.reproduce.framework.model import Finished, Published
 
 LEAST_POINTS = 2
@@ -30,7 +30,3 @@ def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
     for chart in charts:
         groups.setdefault(chart.identifier.rpartition("-")[0], []).append(chart)
     return tuple(Sheet(name, tuple(group), columns=2) for name, group in groups.items())
-
-
-LEAD = f"cliff-residual-{STRESS}-{len(LINES) - 1}"
-"""Losses behind KP4."""

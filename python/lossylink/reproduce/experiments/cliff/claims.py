@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from lossylink.reproduce.experiments.cliff.jobs import KP4, LINES, LOSS_RATES, RDMA, TCP, Line, bits, key
+from lossylink.reproduce.experiments.cliff.jobs import (
+    KP4,
+    LINES,
+    LOSS_RATES,
+    RDMA,
+    STRESS,
+    TCP,
+    Line,
+    bits,
+    key,
+)
 from lossylink.reproduce.experiments.cliff.measures import EDGE, as_theory_says
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -16,11 +26,10 @@ from lossylink.reproduce.framework.judging import (
 )
 from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
 from lossylink.reproduce.shared.measures import completion_ratio, derived
-from lossylink.theory.phy import bit_error_ratio_for, code_named
 
 FORM = "lossylink.theory.phy"
 CLIFFS = {"rs544": ("KP4", 2.5), "rs528": ("KR4", 4.8), "rs272": ("the low-latency code", 4.8)}
-"""Factors of bit errors between a loss of 1e-8 and one of 1e-3, of frames with 1538 octets in the stream."""
+"""Factors of bit errors between a loss of 1e-8 and one of 1e-3, of full frames."""
 WITHIN = 0.05
 
 
@@ -63,12 +72,11 @@ def _steepness() -> tuple[Claim, ...]:
     )
 
 
-def _range(line: Line, _finished: Finished) -> float:
-    code = code_named(line.code)
-    low, high = (
-        bit_error_ratio_for(loss, code, frame_bytes=1538, line_bits=line.symbol_bits) for loss in (1e-8, 1e-3)
-    )
-    return high / low
+def _range(line: Line, finished: Finished) -> float:
+    """Return the bit error ratio of the run with a loss of 1e-3 over that of the run with one of 1e-8."""
+    for loss in (1e-8, 1e-3):
+        finished.run(key(STRESS, line, loss))
+    return bits(line, 1e-3) / bits(line, 1e-8)
 
 
 def _edges() -> tuple[Claim, ...]:

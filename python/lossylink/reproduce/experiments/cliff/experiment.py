@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.reproduce.experiments.cliff.charts import LEAD, charts, sheets
+from lossylink.reproduce.experiments.cliff.charts import charts, sheets
 from lossylink.reproduce.experiments.cliff.claims import claims
 from lossylink.reproduce.experiments.cliff.insights import insights
 from lossylink.reproduce.experiments.cliff.jobs import FLOWS, PACKETS, jobs
@@ -24,7 +24,6 @@ EXPERIMENT = PublishedExperiment(
     charts=charts,
     sheets=sheets,
     insights=insights,
-    lead=LEAD,
     guides=("experiments.md", "scenarios.md"),
     on_request=True,
     notes=(

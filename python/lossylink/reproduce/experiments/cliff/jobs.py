@@ -37,7 +37,7 @@ class Line:
     @property
     def name(self) -> str:
         """As tables and charts call it."""
-        return f"{self.code}, {self.gbps}G"
+        return f"{'no code' if self.code == 'none' else self.code}, {self.gbps}G"
 
     @property
     def symbol_bits(self) -> int:

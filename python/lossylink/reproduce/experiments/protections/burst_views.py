@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lossylink.charts.chart import Axis, Chart, Key, Series, embedded
-from lossylink.charts.palette import name_of, slots_of
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.protections.bursts import (
     FRAMES_BYTES,
     LINES,
@@ -24,7 +24,8 @@ from lossylink.statistics import Estimate
 
 IDENTIFIER = "protections-bursts"
 _ALL = ("none", *PROTECTIONS)
-_SLOTS = slots_of(_ALL)
+_SLOTS = dict(zip(_ALL, ("vermillion", "blue", "sky", "purple", "yellow", "orange", "black"), strict=True))
+"""Those of other figures, where a protection has one."""
 _ENDS: dict[str, Callable[[Estimate], float]] = {
     "": lambda one: one.value,
     ", lower end of the 95 % interval": lambda one: one.low,
@@ -41,7 +42,7 @@ def _table(finished: Finished, words: str, read: Callable[[Estimate], float]) ->
     places = [(f"independent, {size:,} B", independent_job(size), 1.0) for size in FRAMES_BYTES]
     places += [(line.name, burst_job(line), burst_frames(line)) for line in LINES]
     rows = tuple(
-        Row(name, (Cell(mean), *(cell(_left, finished, job, one, read) for one in _ALL)), "", 3)
+        _row(finished, name, job, mean, read)
         for name, job, mean in places
         if not finished.runs or job in finished.runs
     )
@@ -52,6 +53,11 @@ def _table(finished: Finished, words: str, read: Callable[[Estimate], float]) ->
         rows,
         "Frames a burst: by theory, on a busy line.",
     )
+
+
+def _row(finished: Finished, name: str, job: str, mean: float, read: Callable[[Estimate], float]) -> Row:
+    burst = Cell(mean if finished.runs else None)
+    return Row(name, (burst, *(cell(_left, finished, job, one, read) for one in _ALL)), "", 3)
 
 
 def _left(finished: Finished, job: str, protection: str, read: Callable[[Estimate], float]) -> float:

@@ -19,6 +19,8 @@ from lossylink.reproduce.experiments.trade.jobs import CLEAN_BITS, key
 from lossylink.reproduce.experiments.trade.measures import Difference, Winner, difference, edge
 from lossylink.reproduce.framework.model import Finished, Published
 
+_DRAWN: Final = ("p99", "p99_99")
+"""Percentiles with a map; tables have all."""
 _SLOTS: Final = {Winner.SHORT: "blue", Winner.KP4: "vermillion", Winner.OPEN: "grey"}
 _BITS = Axis("bit error ratio before the code (pre-FEC)", "", "log", low=BITS[0] / 1.2, high=BITS[-1] * 1.2)
 _LENGTH = Axis("cable", "m", "log", low=LENGTHS_M[0] / 2, high=LENGTHS_M[-1] * 2)
@@ -36,6 +38,7 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
         chart
         for size in SIZES_BYTES
         for name, percent in PERCENTS.items()
+        if name in _DRAWN
         for gbps in RATES_GBPS
         if (chart := _map(finished, size, name, percent, gbps)) is not None
     )
@@ -99,7 +102,3 @@ def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
     for chart in charts:
         groups.setdefault(chart.identifier.rpartition("-")[0], []).append(chart)
     return tuple(Sheet(name, tuple(group), columns=2) for name, group in groups.items())
-
-
-LEAD = f"trade-{SIZES_BYTES[-1]}-p99-99-{RATES_GBPS[0]}g"
-"""The map of many packets at the least rate."""

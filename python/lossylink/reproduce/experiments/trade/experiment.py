@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.reproduce.experiments.trade.charts import LEAD, charts, sheets
+from lossylink.reproduce.experiments.trade.charts import charts, sheets
 from lossylink.reproduce.experiments.trade.claims import claims
 from lossylink.reproduce.experiments.trade.insights import insights
 from lossylink.reproduce.experiments.trade.jobs import FLOWS, jobs
@@ -23,7 +23,6 @@ EXPERIMENT = PublishedExperiment(
     charts=charts,
     sheets=sheets,
     insights=insights,
-    lead=LEAD,
     guides=("experiments.md", "scenarios.md"),
     on_request=True,
     notes=(

@@ -24,7 +24,11 @@ from lossylink.reproduce.framework.quantity import power_text
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
     """Without events, the edges, then a table a percentile."""
-    return (_clean(finished), _edges(), *(_differences(finished, percent) for percent in PERCENTS.values()))
+    return (
+        _clean(finished),
+        _edges(finished),
+        *(_differences(finished, percent) for percent in PERCENTS.values()),
+    )
 
 
 def _places(finished: Finished) -> list[Place]:
@@ -59,17 +63,8 @@ def gain_ns(finished: Finished, place: Place) -> float:
     return NS_OF_US * (long - short)
 
 
-def _edges() -> ComparisonTable:
-    rows = [
-        Row(
-            f"{gbps}G, {size:,} B",
-            tuple(
-                Cell(edge(design, gbps, size, percent)) for percent in PERCENTS.values() for design in DESIGNS
-            ),
-        )
-        for size in SIZES_BYTES
-        for gbps in RATES_GBPS
-    ]
+def _edges(finished: Finished) -> ComparisonTable:
+    rows = [_edge_row(finished, gbps, size) for size in SIZES_BYTES for gbps in RATES_GBPS]
     columns = tuple(
         Column(f"{percent:g} %: {words}")
         for percent in PERCENTS.values()
@@ -82,6 +77,15 @@ def _edges() -> ComparisonTable:
         "The low-latency code wins while fewer writes meet a failed codeword than lie beyond the percentile. "
         "Beyond the second edge both designs repair, which only the simulator compares.",
     )
+
+
+def _edge_row(finished: Finished, gbps: int, size_bytes: int) -> Row:
+    found = (
+        edge(design, gbps, size_bytes, percent) if finished.runs else None
+        for percent in PERCENTS.values()
+        for design in DESIGNS
+    )
+    return Row(f"{gbps}G, {size_bytes:,} B", tuple(Cell(one) for one in found))
 
 
 def _differences(finished: Finished, percent: float) -> ComparisonTable:

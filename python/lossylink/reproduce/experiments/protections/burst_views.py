@@ -80,8 +80,8 @@ def _chart(finished: Finished, size: int) -> Chart | None:
         f"{size:,} B frames, a loss of {power_text(LOSS)}",
         "With 95 % intervals. A triangle is the upper end of the interval where no frame was lost. At 1 "
         "losses are independent. Bursts of two codes may be of one length.",
-        Axis("frames lost in a row, mean by theory", "", "log"),
-        Axis("residual loss", "", "log"),
+        Axis("frames lost in a row, mean by theory", "", "log", low=0.9, high=40.0),
+        Axis("residual loss", "", "log", low=1e-8, high=2.0),
         series,
         read="nearest",
         keys=(Key("none lost: upper end", "triangle", hollow=True),),

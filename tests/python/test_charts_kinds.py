@@ -440,10 +440,11 @@ def test_a_cliff_has_the_bit_errors_below_and_the_loss_on_top() -> None:
     assert left.top is not None
     assert left.top.ticks == ((1e-3, "0.00052"), (1.2e-3, "0.0036"))
     assert speed.series[0].kind == "marked"
-    low, y, high = (values for values in (left.series[0].y_low, left.series[0].y, left.series[0].y_high))
-    assert low is not None
-    assert high is not None
-    assert all(below < value < above for below, value, above in zip(low, y, high, strict=True))
+    seen = left.series[0]
+    assert seen.y_low is not None
+    assert seen.y_high is not None
+    for low, value, high in zip(seen.y_low, seen.y, seen.y_high, strict=True):
+        assert low < value < high
 
 
 def test_a_cliff_has_a_panel_for_each_line() -> None:
@@ -451,7 +452,7 @@ def test_a_cliff_has_a_panel_for_each_line() -> None:
     runs += [
         (
             f"other {one}",
-            run("rdma-fct", "none", loss__forward=f"phy:code=rs272,ber={one},burst=0.5", flow__trials=200),
+            run("rdma-fct", "none", loss__forward=f"phy:code=rs272,ber={one}, burst=0.5", flow__trials=200),
         )
         for one in ("1e-4", "2e-4")
     ]

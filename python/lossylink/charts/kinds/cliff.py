@@ -124,7 +124,8 @@ def _bits(sample: Sample) -> float:
 def _name(sample: Sample) -> str:
     """Call a line by its code, its rate, and its options as they were written."""
     _, _, rest = sample.settings["loss.forward"].partition(":")
-    written = dict(part.split("=", 1) for part in rest.split(","))
+    parts = (part.partition("=") for part in rest.split(","))
+    written = {key.strip().lower(): value.strip() for key, _, value in parts}
     code = written.pop("code")
     written.pop("ber")
     rate = sample.number("link_gbps")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from lossylink.charts.chart import Axis, Chart, Guide, Key, Series, Sheet
+from lossylink.charts.chart import Axis, Chart, Guide, Key, Series, Sheet, TopAxis
 from lossylink.charts.data import sheet_csv, sheet_json
 from lossylink.charts.distribution import survival_series
 from lossylink.charts.drawing import draw, draw_sheet, save
@@ -128,6 +128,26 @@ def test_axes_that_panels_share_are_labelled_once() -> None:
     assert [axes.get_ylabel() for axes in figure.axes] == ["speed (Gb/s)", "", "speed (Gb/s)", ""]
     with pytest.raises(ValueError, match="no chart"):
         draw_sheet(Sheet("none", ()))
+
+
+def test_an_axis_that_panels_share_reaches_as_far_as_the_values_of_all() -> None:
+    near, far = (chart(Series("lg", "blue", (0.0, end), (1.0, end))) for end in (2.0, 8.0))
+    for charts in ((near, far), (far, near)):
+        for axes in draw_sheet(Sheet("both", charts, columns=2)).axes:
+            assert axes.get_xlim()[1] > 8.0
+            assert axes.get_ylim()[1] > 8.0
+
+
+def test_an_axis_on_top_has_its_words_where_they_belong() -> None:
+    line = Series("lg", "blue", (1e-4, 1e-3), (1.0, 2.0))
+    top = TopAxis("loss", ((1e-4, "a"), (1e-3, "b")))
+    bits = Axis("bits", "", "log")
+    figure = draw(Chart("cliff", "Cliff", "", bits, SPEED, (line,), top=top))
+    figure.draw_without_rendering()
+    (second,) = figure.axes[0].child_axes
+    assert [text.get_text() for text in second.get_xticklabels()] == ["a", "b"]
+    assert second.get_xticks() == pytest.approx([1e-4, 1e-3])
+    assert second.get_xlabel() == "loss"
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.drawing.marks import draw_guide, draw_series, joined, key_sample
-from lossylink.charts.drawing.scales import draw_top, set_scales
+from lossylink.charts.drawing.scales import draw_top, is_shared, set_scales
 from lossylink.charts.drawing.style import RC, RESOLUTION_DPI
 
 COLUMN_INCHES = (5.0, 3.1)
@@ -76,12 +77,12 @@ def draw_sheet(sheet: Sheet) -> Figure:
         figure = Figure(dpi=RESOLUTION_DPI, layout="constrained")
         grid = figure.subplots(
             rows, columns, squeeze=False,
-            sharex=_is_shared([chart.x for chart in sheet.charts]),
-            sharey=_is_shared([chart.y for chart in sheet.charts]),
+            sharex=is_shared([chart.x for chart in sheet.charts]),
+            sharey=is_shared([chart.y for chart in sheet.charts]),
         )  # fmt: skip
         shown: dict[str, Any] = {}
         for chart, axes in zip(sheet.charts, grid.flat, strict=False):
-            for name, sample in _panel(axes, chart):
+            for name, sample in _panel(axes, chart, sheet.charts):
                 shown[name] = joined(shown[name], sample) if name in shown else sample
         for axes in list(grid.flat)[len(sheet.charts) :]:
             axes.set_axis_off()
@@ -89,10 +90,6 @@ def draw_sheet(sheet: Sheet) -> Figure:
         legend_rows = _legend(figure, shown, width)
         figure.set_size_inches(width, height + LEGEND_ROW_INCHES * legend_rows)
     return figure
-
-
-def _is_shared(axes: list[Any]) -> bool:
-    return len(axes) > 1 and all(axis == axes[0] for axis in axes)
 
 
 def _size_inches(sheet: Sheet, rows: int, columns: int) -> tuple[float, float]:
@@ -107,10 +104,10 @@ def _size_inches(sheet: Sheet, rows: int, columns: int) -> tuple[float, float]:
     return panel_width * columns, panel_height * rows
 
 
-def _panel(axes: Axes, chart: Chart) -> list[tuple[str, Any]]:
-    """Draw one chart; gives the entries of its legend."""
+def _panel(axes: Axes, chart: Chart, charts: Sequence[Chart]) -> list[tuple[str, Any]]:
+    """Draw one chart of a sheet; gives the entries of its legend."""
     shown = draw_series(axes, chart)
-    set_scales(axes, chart)
+    set_scales(axes, chart, charts)
     for guide in chart.guides:
         draw_guide(axes, guide)
     has_words_above = any(guide.axis == "x" for guide in chart.guides)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,10 +31,26 @@ LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e7
 """Numbers between these are written out, others as powers of ten."""
 
 
-def set_scales(axes: Axes, chart: Chart) -> None:
-    """Give drawn axes the scales, ends, ticks and labels of a chart."""
+def is_shared(axes: Sequence[Axis]) -> bool:
+    """Whether all panels of a sheet have one axis.
+
+    Examples
+    --------
+    >>> is_shared([Axis("time", "s"), Axis("time", "s")]), is_shared([Axis("time", "s")])
+    (True, False)
+    """
+    return len(axes) > 1 and all(axis == axes[0] for axis in axes)
+
+
+def set_scales(axes: Axes, chart: Chart, charts: Sequence[Chart]) -> None:
+    """Give drawn axes the scales, ends, ticks and labels of a chart, which stands on a sheet with ``charts``.
+
+    An axis that all of them share reaches as far as the values of all.
+    """
     for name, drawn, axis in (("x", axes.xaxis, chart.x), ("y", axes.yaxis, chart.y)):
-        low, high = ends(axis, np.concatenate([_values(one, name) for one in chart.series] or [np.zeros(0)]))
+        along = charts if is_shared([getattr(one, name) for one in charts]) else (chart,)
+        values = [_values(series, name) for one in along for series in one.series]
+        low, high = ends(axis, np.concatenate(values or [np.zeros(0)]))
         if name == "x":
             axes.set(xscale=axis.scale, xlim=(low, high), xlabel=axis.title)
         else:

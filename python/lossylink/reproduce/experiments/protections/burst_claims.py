@@ -35,7 +35,7 @@ def burst_claims() -> tuple[Claim, ...]:
             "Minimum frames behind KP4: LinkGuardian gives up the losses of a codeword beyond five registers",
             bounded(
                 _share(ALONE, FIVE),
-                between((1 - WITHIN) * beyond, (1 + WITHIN) * beyond),
+                between(round((1 - WITHIN) * beyond, 2), round((1 + WITHIN) * beyond, 2)),
                 remark=f"share of the losses that stays; {beyond:.3f} by theory",
             ),
             Basis.THEORY,

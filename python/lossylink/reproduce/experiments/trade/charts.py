@@ -25,7 +25,7 @@ _SLOTS: Final = {Winner.SHORT: "blue", Winner.KP4: "vermillion", Winner.OPEN: "g
 _BITS = Axis("bit error ratio before the code (pre-FEC)", "", "log", low=BITS[0] / 1.2, high=BITS[-1] * 1.2)
 _LENGTH = Axis("cable", "m", "log", low=LENGTHS_M[0] / 2, high=LENGTHS_M[-1] * 2)
 _CAPTION = (
-    "Beside a point: how much longer the percentile is with the low-latency code and LLR, in ns. "
+    "Beside a point, below full ones: how much longer the percentile is with the low-latency code, in ns. "
     "Full: simulated, and a design wins with 95 % confidence. Empty: theory expects no event, and the "
     "times are those of runs without any. Lines: as many writes meet a failed codeword as lie beyond the "
     "percentile, with the low-latency code (left) and with KP4."
@@ -89,11 +89,11 @@ def _short(ns: float) -> str:
     Examples
     --------
     >>> [_short(ns) for ns in (-91.2, 5504.0, 26_671.0, -1_064_082.0)]
-    ['-91', '+5.5k', '+27k', '-1.1M']
+    ['-91', '+5.5k', '+27k', '-1M']
     """
     size, letter = (1e6, "M") if abs(ns) >= 1e6 else (1e3, "k") if abs(ns) >= 1e3 else (1.0, "")
     value = ns / size
-    return f"{value:+.1f}{letter}" if letter and abs(value) < 10 else f"{value:+.0f}{letter}"
+    return f"{value:+.1f}{letter}" if letter == "k" and abs(value) < 10 else f"{value:+.0f}{letter}"
 
 
 def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:

@@ -1,6 +1,6 @@
 //! The law of losses for which a protection is set up: the loss rate, and whether losses come in bursts.
 
-use super::{GilbertElliott, LossModel, Positions};
+use super::{GilbertElliott, LineLaw, LossModel, Positions};
 use crate::units::{BitRate, Bytes};
 
 /// Octets before and behind a frame on an Ethernet line: preamble, start delimiter and gap.
@@ -13,6 +13,8 @@ pub enum LossLaw {
     Independent(f64),
     /// Losses come in bursts.
     Bursts(GilbertElliott),
+    /// Losses come with failed codewords of the line.
+    Line(LineLaw),
 }
 
 impl LossLaw {
@@ -21,6 +23,7 @@ impl LossLaw {
         match self {
             Self::Independent(rate) => *rate,
             Self::Bursts(chain) => chain.mean_loss_rate(),
+            Self::Line(line) => line.rate(),
         }
     }
 }
@@ -34,7 +37,7 @@ impl From<f64> for LossLaw {
 impl LossModel {
     /// Returns the law for frames of `frame_bytes` (FCS included) that follow each other at `rate`.
     ///
-    /// Fades, which go by time, count as the chain that these frames meet, and failed codewords as bursts of such frames. A trace counts as the chain with its share of losses
+    /// Fades, which go by time, count as the chain that these frames meet. A trace counts as the chain with its share of losses
     /// and its mean burst. A finite list of positions loses nothing in the long run.
     pub fn law(&self, frame_bytes: u32, rate: BitRate) -> LossLaw {
         match self {
@@ -42,7 +45,7 @@ impl LossModel {
                 LossLaw::Bursts(fades.chain(Bytes(u64::from(frame_bytes) + PREAMBLE_AND_GAP) / rate))
             }
             Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
-            Self::Phy(phy) => phy.law(frame_bytes),
+            Self::Phy(phy) => LossLaw::Line(phy.law(frame_bytes)),
             Self::Trace(positions) => of_trace(positions),
             _ => LossLaw::Independent(self.mean_loss_rate(frame_bytes)),
         }

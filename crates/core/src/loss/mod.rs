@@ -21,7 +21,7 @@ pub use error::LossError;
 pub use fades::Fades;
 pub use gilbert_elliott::GilbertElliott;
 pub use law::LossLaw;
-pub use phy::{Code, Phy, PhySettings, ReedSolomon};
+pub use phy::{Code, LineLaw, Phy, PhySettings, ReedSolomon};
 pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;

@@ -3,13 +3,14 @@
 
 use crate::measure::Foreseen;
 use crate::net::GivesUp;
-use lossylink_core::loss::{GilbertElliott, LossLaw};
+use lossylink_core::loss::{GilbertElliott, LineLaw, LossLaw};
 
 /// Returns the expected clusters in which frames stay lost.
 pub(super) fn of(law: &LossLaw, gives_up: GivesUp) -> Foreseen {
     let of_losses = match law {
         LossLaw::Independent(_) => Foreseen::APART,
         LossLaw::Bursts(chain) => of_bursts(chain),
+        LossLaw::Line(line) => of_line(line),
     };
     of_losses.or(match gives_up {
         // All of these frames are lost together with the frame that is given up.
@@ -33,6 +34,23 @@ fn of_bursts(chain: &GilbertElliott) -> Foreseen {
     }
     let in_common = bad * (1.0 - bad) * apart * apart * fading / (1.0 - fading);
     Foreseen::geometric(1.0 + 2.0 * in_common / independent)
+}
+
+/// Frames of a run of losses that are looked at; longer ones are rarer than anything that is counted.
+const RUN_MAX: u32 = 64;
+
+/// Returns the clusters of a line with a code: runs of lost frames, whose mean is that of losses over those that begin a run. A lost
+/// frame has as many lost frames before it as behind it.
+fn of_line(line: &LineLaw) -> Foreseen {
+    let rate = line.rate();
+    if rate <= 0.0 || rate >= 1.0 {
+        return Foreseen::APART;
+    }
+    let two = line.lost_in_a_row(2);
+    let longer =
+        (2..=RUN_MAX).map(|frames| line.lost_in_a_row(frames)).take_while(|&lost| lost > 1e-6 * rate);
+    let seen_from_one = 1.0 + 2.0 * longer.sum::<f64>() / rate;
+    Foreseen { mean: if two < rate { rate / (rate - two) } else { 1.0 }, seen_from_one }
 }
 
 /// Returns the clusters of a block code: the data frames lost of a block that loses more of its `frames` frames than the

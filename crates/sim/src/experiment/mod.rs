@@ -31,7 +31,7 @@ use crate::config::Config;
 use crate::measure::DesignEffect;
 use crate::net::{ProtectedLink, linkguardian};
 use crate::{ConfigError, Control, Outcome};
-use lossylink_core::engine::linkguardian::effective_loss;
+use lossylink_core::engine::linkguardian::{effective_loss, effective_loss_on_line};
 use lossylink_core::loss::LossLaw;
 use lossylink_core::rng::Streams;
 use setup::Setup;
@@ -67,10 +67,15 @@ pub fn copies_for(config: &str, target: f64) -> Result<u8, ConfigError> {
 pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, ConfigError> {
     let config = Config::from_json(config)?;
     let plan = Setup::new(&config)?.plan;
-    let LossLaw::Bursts(chain) = plan.law else {
-        return Err(ConfigError("independent losses have a closed form, not a chain".into()));
-    };
-    Ok(effective_loss(&chain, copies, &linkguardian::gaps(&plan, copies > 1), holes))
+    match plan.law {
+        LossLaw::Independent(_) => {
+            Err(ConfigError("independent losses have a closed form, not a chain".into()))
+        }
+        LossLaw::Bursts(chain) => {
+            Ok(effective_loss(&chain, copies, &linkguardian::gaps(&plan, copies > 1), holes))
+        }
+        LossLaw::Line(line) => Ok(effective_loss_on_line(&line, copies, holes)),
+    }
 }
 
 /// Returns by how much the lost frames of the link of `config` come together. The estimate takes how many frames were lost and

@@ -117,7 +117,7 @@ def effective_loss(options: Options, loss_ratio: float, reverse_loss_ratio: floa
 
 
 def loss_left(options: Options, link: Link) -> float:
-    """Loss left on a link: the closed form, or the chain of each original and its copies (LG-19)."""
+    """Loss left on a link: the closed form, or the chain or codewords of each original and its copies (LG-19)."""
     if link.chain is None:
         return effective_loss(options, link.frame_loss_ratio(linkguardian.HEADER_BYTES))
     from lossylink import _native
@@ -128,7 +128,7 @@ def loss_left(options: Options, link: Link) -> float:
 
 def _described(link: Link) -> str:
     """The link for the native module; a list or a recording of losses as the chain with its bursts."""
-    chain = link.chain
+    chain = None if link.is_coded else link.chain
     bursts = link if chain is None else replace(link, loss=Loss.of(chain.native))
     return json.dumps(configured(bursts, "lg"))
 

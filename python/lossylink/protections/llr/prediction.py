@@ -47,7 +47,7 @@ def fewest_replays(link: Link, *, target: float, budget_us: float | None) -> int
 
 def _fewest_for(link: Link, target: float) -> int:
     """The fewest replays that meet the target, or the most."""
-    if link.chain is not None:
+    if _chain(link) is not None:
         # Each replay leaves less; the most are tried first, for bursts may defeat any number.
         counts = [MOST_REPLAYS, *range(1, MOST_REPLAYS)]
         if loss_left(link, counts.pop(0)) > target:
@@ -68,7 +68,7 @@ def predict(link: Link, *, replays: int) -> Prediction:
     def at(loss_ratio: float) -> tuple[float, float]:
         return effective_loss(link, replays, loss_ratio), speed_gbps(link, replays, loss_ratio)
 
-    method = EXACT if link.chain is None else CHAIN
+    method = EXACT if link.chain is None else CHAIN if _chain(link) else BOUND
     return Prediction(
         protection=f"llr:replays={replays}",
         effective_loss_ratio=Figure(loss_left(link, replays), method),
@@ -107,8 +107,8 @@ def speed_gbps(link: Link, replays: int, loss_ratio: float) -> float:
 
 def loss_left(link: Link, replays: int) -> float:
     """Loss left by a busy sender, which gives a whole window up in a flush."""
-    if link.chain is not None:
-        return _along_chain(link, link.chain, replays).residual_loss_ratio
+    if (chain := _chain(link)) is not None:
+        return _along_chain(link, chain, replays).residual_loss_ratio
     return float(
         llr.residual_loss_ratio(
             loss_ratio=link.loss_ratio,
@@ -121,8 +121,8 @@ def loss_left(link: Link, replays: int) -> float:
 
 def speed_left_gbps(link: Link, replays: int) -> float:
     """Speed that replays leave, in Gb/s."""
-    if link.chain is not None:
-        return link.rate_bps * _along_chain(link, link.chain, replays).delivered_share / 1e9
+    if (chain := _chain(link)) is not None:
+        return link.rate_bps * _along_chain(link, chain, replays).delivered_share / 1e9
     share = llr.delivered_share(
         loss_ratio=link.loss_ratio,
         replays=replays,
@@ -131,6 +131,15 @@ def speed_left_gbps(link: Link, replays: int) -> float:
         init_frames=_init_frames(link),
     )
     return link.rate_bps * float(share) / 1e9
+
+
+def _chain(link: Link) -> Chain | None:
+    """The chain along which frames and their replays are lost; nothing where a replay is lost on its own.
+
+    A replay comes when the codewords of a line are long over. Frames that are lost with one codeword share one
+    replay, so that independent losses are a bound.
+    """
+    return None if link.is_coded else link.chain
 
 
 def _along_chain(link: Link, chain: Chain, replays: int) -> Retry:

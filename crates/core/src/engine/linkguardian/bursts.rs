@@ -15,7 +15,7 @@
 //! run stay lost. Left out: that copies of another run may stand before these copies, and that copies meet the
 //! chain in another state than data do on average.
 
-use crate::loss::GilbertElliott;
+use crate::loss::{GilbertElliott, LineLaw};
 
 /// The most positions that one notification can name (LG-13).
 const LARGEST_RUN: u32 = 255;
@@ -57,6 +57,17 @@ pub fn effective_loss(chain: &GilbertElliott, copies: u8, gaps: Gaps<'_>, hole_c
     // No notification asks for the frames further in the run.
     let beyond = law.lost(law.after_run(at_run));
     left + beyond[0] + beyond[1]
+}
+
+/// Returns the share of frames that stay lost on a line with a code, with `copies` of each retransmission. One notification asks for
+/// at most `hole_cap` frames of a run.
+///
+/// The copies leave when the codewords of the lost frame are over, and lie in codewords of their own.
+pub fn effective_loss_on_line(line: &LineLaw, copies: u8, hole_cap: Option<u8>) -> f64 {
+    let requested = hole_cap.map_or(LARGEST_RUN, u32::from);
+    // So many frames before this one are lost, too, that no notification asks for it.
+    let beyond = line.lost_in_a_row(requested + 1);
+    (line.rate() - beyond).max(0.0) * line.lost_in_a_row(u32::from(copies)) + beyond
 }
 
 /// The share of all losses below which the losses beyond a place in a run are not followed any further.

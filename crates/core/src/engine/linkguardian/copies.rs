@@ -1,6 +1,6 @@
 //! The number of copies of a retransmission that meets a target loss rate (LG-19).
 
-use super::{FORGOTTEN, Gaps, effective_loss};
+use super::{FORGOTTEN, Gaps, effective_loss, effective_loss_on_line};
 use crate::loss::LossLaw;
 
 /// The effective loss rate that LinkGuardian aims at.
@@ -29,16 +29,20 @@ pub fn copies_for(loss_rate: f64, target: f64) -> u8 {
 
 /// Returns the smallest N with which at most `target` stays lost under `law` (LG-19).
 ///
-/// Copies of one frame leave back to back and share a burst. Under bursts the rule therefore goes by the chain
-/// and not by a power. `gaps` are the numbers of frames between a loss and its copies. Where no number up to
+/// Copies of one frame leave back to back and share a burst. Under bursts the rule therefore goes by the chain, or by the
+/// codewords of the line, and not by a power. `gaps` are the numbers of frames between a loss and its copies. Where no number up to
 /// [`MOST_COPIES`] meets the target, N is [`MOST_COPIES`].
 pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
     match law {
         LossLaw::Independent(loss_rate) => copies_for(*loss_rate, target),
-        LossLaw::Bursts(chain) => (1..MOST_COPIES)
-            .find(|&copies| effective_loss(chain, copies, gaps, None) <= target * (1.0 + EPSILON))
-            .unwrap_or(MOST_COPIES),
+        LossLaw::Bursts(chain) => fewest(|copies| effective_loss(chain, copies, gaps, None), target),
+        LossLaw::Line(line) => fewest(|copies| effective_loss_on_line(line, copies, None), target),
     }
+}
+
+/// Returns the smallest number of copies with which at most `target` stays lost.
+fn fewest(left: impl Fn(u8) -> f64, target: f64) -> u8 {
+    (1..MOST_COPIES).find(|&copies| left(copies) <= target * (1.0 + EPSILON)).unwrap_or(MOST_COPIES)
 }
 
 /// Returns how often a control frame is sent on a way back that loses control frames by `law`: the number of
@@ -53,7 +57,8 @@ pub fn control_copies_under(law: &LossLaw, target: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::GilbertElliott;
+    use crate::loss::{Code, GilbertElliott, LossModel, PhySettings};
+    use crate::units::BitRate;
 
     fn bursts(mean: f64, burst: f64) -> LossLaw {
         let p = mean / (burst * (1.0 - mean));
@@ -69,6 +74,30 @@ mod tests {
         {
             let needed = copies_under(&bursts(mean, burst), FORGOTTEN, target);
             assert_eq!(needed, copies, "bursts of {burst} frames");
+        }
+    }
+
+    // LG-19
+    /// A failed codeword of KP4 takes two full frames in a row, nine small ones, and more only with a second codeword.
+    #[test]
+    fn copies_lie_in_codewords_of_their_own() {
+        let settings = |bit_error_ratio, interleaved| PhySettings {
+            code: Code::RS544,
+            bit_error_ratio,
+            interleaved,
+            repeat: 0.0,
+            is_precoded: false,
+            lanes: 1,
+            line_bits: 2,
+        };
+        // Lost are 1e-6 of the full frames, 1.4e-4 (two in a row 4e-5), 5.2e-4, and 1.7e-4 of small frames.
+        for (ber, interleaved, frame_bytes, copies) in
+            [(6e-4, 1, 1518, 1), (8.91e-4, 1, 1518, 2), (1e-3, 1, 1518, 3), (1e-3, 1, 64, 7)]
+        {
+            let model = LossModel::phy(settings(ber, interleaved)).unwrap();
+            let law = model.law(frame_bytes, BitRate::from_gbps(100));
+            let needed = copies_under(&law, FORGOTTEN, DEFAULT_TARGET_LOSS);
+            assert_eq!(needed, copies, "{ber} {interleaved} {frame_bytes}");
         }
     }
 

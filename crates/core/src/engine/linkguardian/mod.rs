@@ -27,7 +27,7 @@ mod sender;
 
 pub use acknowledgement::{AckUpdate, Acknowledgement, SENDS_PER_UPDATE};
 pub use backpressure::{Backpressure, PauseRequest, PauseState, Thresholds};
-pub use bursts::{FORGOTTEN, Gaps, effective_loss};
+pub use bursts::{FORGOTTEN, Gaps, effective_loss, effective_loss_on_line};
 pub use copies::{DEFAULT_TARGET_LOSS, MOST_COPIES, control_copies_under, copies_for, copies_under};
 pub use delivery::Delivery;
 pub use hole_set::HoleSet;

@@ -9,7 +9,7 @@
 
 use super::fates::Fates;
 use super::matrix::Matrix;
-use super::{PREAMBLE_OCTETS, Phy};
+use super::{PREAMBLE_OCTETS, Phy, Place};
 use crate::rng::{RngCore, uniform};
 use crate::time::{Duration, Instant};
 use crate::units::BitRate;
@@ -115,13 +115,6 @@ pub(in crate::loss) struct Failures {
     is_attended: bool,
 }
 
-/// The groups that a frame touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::loss) struct Place {
-    pub(in crate::loss) first: u64,
-    pub(in crate::loss) last: u64,
-}
-
 impl Failures {
     /// Returns a line of this rate in its stationary state. Time zero lies anywhere in a group.
     pub(in crate::loss) fn new(phy: &Phy, rate: BitRate, rng: &mut impl RngCore) -> Self {
@@ -190,7 +183,7 @@ impl Failures {
     pub(in crate::loss) fn hastened(&self, often: f64, rng: &mut impl RngCore) -> Self {
         let phy = self.phy.hastened(often);
         let mut hastened = Self { phy, corrections: Corrections::of(&phy.fates), ..self.clone() };
-        hastened.fail_next(self.group_of(self.touched), rng);
+        hastened.fail_next(self.phy.group_of(self.touched), rng);
         hastened
     }
 
@@ -201,13 +194,13 @@ impl Failures {
 
     /// Returns the last group of the last frame that was looked at.
     pub(in crate::loss) fn last_group(&self) -> u64 {
-        self.group_of(self.touched.saturating_sub(1))
+        self.phy.group_of(self.touched.saturating_sub(1))
     }
 
     /// Returns the groups of a frame of `frame_bytes` that begins to leave at `now`.
     pub(in crate::loss) fn place(&self, now: Instant, frame_bytes: u32) -> Place {
         let (first, behind) = self.octets_of(now, frame_bytes);
-        Place { first: self.group_of(first), last: self.group_of(behind - 1) }
+        Place { first: self.phy.group_of(first), last: self.phy.group_of(behind - 1) }
     }
 
     /// Returns the first octet of a frame, and the first one behind the frame, from the start of the first group on.
@@ -233,17 +226,11 @@ impl Failures {
     /// Draws the state of the line at the start of the group of `octet` from the state behind the last failure, and the next
     /// failure from that group on.
     fn leap(&mut self, octet: u64, rng: &mut impl RngCore) {
-        let group = self.group_of(octet);
+        let group = self.phy.group_of(octet);
         let now = [1.0 - self.state as f64, self.state as f64];
         let [_, wrong] = self.phy.after(now, group - self.failing - 1);
         self.state = usize::from(uniform(rng) < wrong);
         self.fail_next(group, rng);
-    }
-
-    /// Returns the group of an octet.
-    fn group_of(&self, octet: u64) -> u64 {
-        let (octets, part) = self.phy.group_octets;
-        (((u128::from(octet) + 1) * u128::from(part) - 1) / u128::from(octets)) as u64
     }
 
     /// Returns the first octet of a group.

@@ -9,19 +9,22 @@
 //! line without a code 39 and 58 bits later.
 
 mod code;
+mod crossing;
 mod failures;
 mod fates;
+mod law;
 mod line;
 mod matrix;
 #[cfg(test)]
 mod tests;
 
 pub use code::{Code, ReedSolomon};
+pub use law::LineLaw;
 
+pub(super) use crossing::{Crossing, LastGroup, sum};
 pub(super) use failures::Failures;
 
 use super::error::LossError;
-use super::{GilbertElliott, LossLaw};
 use fates::{CODEWORDS_MAX, Fates, Layout};
 use line::Line;
 
@@ -144,24 +147,23 @@ impl Phy {
         ((1.0 - part) * any_failure(touched) + more).min(1.0)
     }
 
-    /// Returns the law for frames of `frame_bytes` (FCS included) on a busy line: the chain with their share of losses, and with
-    /// their mean burst, as if groups failed independently.
-    pub(super) fn law(&self, frame_bytes: u32) -> LossLaw {
-        let rate = self.mean_loss_rate(frame_bytes);
-        let failure = self.group_failure_ratio();
-        let each = u64::from(frame_bytes);
-        // Without a code only frames that share an octet would die together.
-        if self.settings.code == Code::None || failure == 0.0 || rate >= 1.0 {
-            return rate.into();
-        }
-        let first = 1.0 + (each + PREAMBLE_OCTETS - 1) as f64 / self.group_octets();
-        // The chance that a frame is lost and the frame before it is not: the product, since a difference would lose digits.
-        let begins = (1.0 - any_of(failure, first))
-            * any_of(failure, (each + BETWEEN_OCTETS) as f64 / self.group_octets());
-        let chance = |p: f64| p.clamp(0.0, 1.0);
-        GilbertElliott::new(chance(begins / (1.0 - rate)), chance(begins / rate), 0.0, 1.0)
-            .map_or(rate.into(), LossLaw::Bursts)
+    /// Returns the law for frames of `frame_bytes` (FCS included) on a busy line.
+    pub(super) const fn law(&self, frame_bytes: u32) -> LineLaw {
+        LineLaw::new(*self, frame_bytes)
     }
+
+    /// Returns the group of an octet of the stream.
+    fn group_of(&self, octet: u64) -> u64 {
+        let (octets, part) = self.group_octets;
+        (((u128::from(octet) + 1) * u128::from(part) - 1) / u128::from(octets)) as u64
+    }
+}
+
+/// The groups that a frame touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) first: u64,
+    pub(super) last: u64,
 }
 
 /// Checks that the symbols of a code fill the lanes and the line symbols, and can be counted.

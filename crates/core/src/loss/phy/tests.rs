@@ -171,6 +171,24 @@ fn frames_are_lost_at_the_mean_ratio() {
     }
 }
 
+/// Frames of a busy line are lost in a row as often as the law says. Events of one group come together, as in the test above.
+#[test]
+fn frames_are_lost_in_a_row_as_often_as_the_law_says() {
+    for (bytes, frames) in [(64u32, 2_000_000u64), (1518, 1_000_000)] {
+        let settings = settings(Code::RS272, 1e-3);
+        let spacing = Duration::from_ps(80 * (u64::from(bytes) + 20));
+        let seen = lost(&mut process(settings, 5), bytes, spacing, frames);
+        let law = phy(settings).law(bytes);
+        assert!((law.lost_in_a_row(1) / law.rate() - 1.0).abs() < 1e-9);
+        for run in [2, 3, 5, 9] {
+            let found = seen.windows(run).filter(|window| window.iter().all(|&lost| lost)).count() as f64;
+            let expected = frames as f64 * law.lost_in_a_row(run as u32);
+            let sigma = (expected * 10.0).sqrt();
+            assert!((found - expected).abs() < 4.0 * sigma + 3.0, "{bytes} {run}: {found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn lines_without_errors_lose_nothing() {
     assert_eq!(LossModel::phy(settings(Code::RS544, 0.0)), Ok(LossModel::None));

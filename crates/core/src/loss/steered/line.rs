@@ -5,8 +5,8 @@
 //! frames tell is the fate of the last group, with the state of the line behind that group.
 
 use super::predictor::Bursts;
-use crate::loss::LossLaw;
-use crate::loss::phy::{Failures, Phy};
+use crate::loss::LineLaw;
+use crate::loss::phy::{Crossing, Failures, LastGroup, Phy, sum};
 use crate::time::Instant;
 
 /// Frames without a loss behind which a burst is over.
@@ -21,47 +21,16 @@ pub(super) struct LineBelief {
     line: Failures,
     /// The number of that group.
     last: u64,
-    /// Its chances to be corrected and to have failed, each with the state of the line behind it.
-    fate: Fate,
-    /// The frame that is being decided.
-    next: Next,
-}
-
-/// A group that was corrected, or failed, with the state of the line behind it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Fate {
-    corrected: [f64; 2],
-    failed: [f64; 2],
-}
-
-/// A frame before its fate is known.
-#[derive(Clone, Copy, Debug, Default)]
-struct Next {
-    /// The last group of the frame.
-    last: u64,
-    /// The chances that all of its groups are corrected; that its last group fails; and that another one does, and the last does
-    /// not. Each with the state of the line behind the last group.
-    survives: [f64; 2],
-    last_fails: [f64; 2],
-    other_fails: [f64; 2],
-}
-
-fn sum(row: [f64; 2]) -> f64 {
-    row[0] + row[1]
-}
-
-impl Fate {
-    fn scaled(self, factor: f64) -> Self {
-        let times = |row: [f64; 2]| row.map(|share| share * factor);
-        Self { corrected: times(self.corrected), failed: times(self.failed) }
-    }
+    group: LastGroup,
+    /// The frame that is being decided, and the number of its last group.
+    next: (Crossing, u64),
 }
 
 impl LineBelief {
     /// Returns the belief behind the last frame of a line, which has survived after a long time without a loss.
     pub(super) fn clean(line: Failures) -> Self {
-        let fate = Fate { corrected: line.phy().clean_state(), failed: [0.0; 2] };
-        Self { last: line.last_group(), line, fate, next: Next::default() }
+        let group = LastGroup { corrected: line.phy().clean_state(), failed: [0.0; 2] };
+        Self { last: line.last_group(), line, group, next: (Crossing::default(), 0) }
     }
 
     /// Returns the belief of one who has seen no frame.
@@ -78,58 +47,38 @@ impl LineBelief {
     /// Forgets what frames have told.
     pub(super) fn forget(&mut self) {
         let (corrected, failed) = self.phy().over_group(self.phy().start());
-        self.fate = Fate { corrected, failed };
+        self.group = LastGroup { corrected, failed };
     }
 
     /// Returns the chance that the frame that was met is lost. Sums of rounded chances may exceed one.
     pub(super) fn chance(&self) -> f64 {
-        (sum(self.next.last_fails) + sum(self.next.other_fails)).min(1.0)
+        self.next.0.lost().min(1.0)
     }
 
     /// Returns the chance that a frame of `frame_bytes` that begins to leave at `now` is lost.
     pub(super) fn meet(&mut self, now: Instant, frame_bytes: u32) -> f64 {
         let place = self.line.place(now, frame_bytes);
-        let fate = self.fate;
-        let mut next = Next { last: place.last, ..Next::default() };
-        let all = [0, 1].map(|state| fate.corrected[state] + fate.failed[state]);
-        let mut new = place.last - place.first + 1;
-        if place.first <= self.last {
-            (next.survives, next.last_fails) = (fate.corrected, fate.failed);
-            new = place.last.saturating_sub(self.last);
-        } else {
-            next.survives = self.phy().after(all, place.first - self.last - 1);
-        }
-        for _ in 0..new {
-            let (survives, fails) = self.phy().over_group(next.survives);
-            let lost = [0, 1].map(|state| next.last_fails[state] + next.other_fails[state]);
-            let (others, fails_again) = self.phy().over_group(lost);
-            next.survives = survives;
-            next.other_fails = others;
-            next.last_fails = [0, 1].map(|state| fails[state] + fails_again[state]);
-        }
-        self.next = next;
+        self.next = (self.phy().cross(self.group, self.last, place), place.last);
         self.chance()
     }
 
     /// Takes note of the fate of the frame that was met.
     pub(super) fn observe(&mut self, is_lost: bool) {
-        let Next { last, survives, last_fails, other_fails } = self.next;
-        let (seen, all) = if is_lost {
-            (Fate { corrected: other_fails, failed: last_fails }, self.chance())
-        } else {
-            (Fate { corrected: survives, failed: [0.0; 2] }, sum(survives))
-        };
+        let (crossing, last) = self.next;
+        let seen = if is_lost { crossing.behind_lost() } else { crossing.behind_surviving() };
+        let all = sum(seen.corrected) + sum(seen.failed);
+        let share = |row: [f64; 2]| row.map(|chance| if all > 0.0 { chance / all } else { chance });
+        self.group = LastGroup { corrected: share(seen.corrected), failed: share(seen.failed) };
         self.last = self.last.max(last);
-        self.fate = if all > 0.0 { seen.scaled(1.0 / all) } else { seen };
     }
 
     /// Returns the chances that the last group was corrected, and that it failed.
     pub(super) fn shares(&self) -> [f64; 2] {
-        [sum(self.fate.corrected), sum(self.fate.failed)]
+        [sum(self.group.corrected), sum(self.group.failed)]
     }
 
-    /// Returns the losses of frames of `frame_bytes` as a chain, or their ratio where they come alone.
-    pub(super) fn law(&self, frame_bytes: u32) -> LossLaw {
+    /// Returns the law of frames of `frame_bytes` on this line.
+    pub(super) fn law(&self, frame_bytes: u32) -> LineLaw {
         self.phy().law(frame_bytes)
     }
 }

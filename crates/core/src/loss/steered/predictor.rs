@@ -1,8 +1,8 @@
 //! The chance that the law gives the next loss, given all losses and survivals before it (RARE-1).
 
 use super::line::LineBelief;
+use crate::loss::GilbertElliott;
 use crate::loss::foresight::States;
-use crate::loss::{GilbertElliott, LossLaw};
 use crate::time::Instant;
 use alloc::boxed::Box;
 
@@ -136,10 +136,11 @@ impl Predictor {
         match self {
             Self::Independent(_) => States { loses: [self.chance(units); 2], leaves: [0.0; 2] },
             Self::Chain(Belief { chain, .. }) => States::of(chain),
-            Self::Line(belief) => match belief.law(frame_bytes) {
-                LossLaw::Bursts(chain) => States::of(&chain),
-                LossLaw::Independent(rate) => States { loses: [rate; 2], leaves: [0.0; 2] },
-            },
+            Self::Line(belief) => {
+                let law = belief.law(frame_bytes);
+                let alone = || States { loses: [law.rate(); 2], leaves: [0.0; 2] };
+                law.as_chain().map_or_else(alone, |chain| States::of(&chain))
+            }
         }
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.theory.phy import frame_loss_ratio, loss_bursts, mean_loss_burst_frames
+from lossylink.theory.phy import bit_error_ratio_for, frame_loss_ratio, loss_bursts, mean_loss_burst_frames
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class LineLosses:
         """Return the share of frames lost; a frame's octets count with its check sequence."""
         return _ratio(self, frame_bytes)
 
+    def bit_error_ratio_for(self, loss_ratio: float, frame_bytes: int) -> float:
+        """Return the bit error ratio with which the line loses this share of frames."""
+        return _bit_error_ratio(self, loss_ratio, frame_bytes)
+
     def mean_burst(self, frame_bytes: int) -> float:
         """Return how many frames in a row are lost on a busy line, on average."""
         return _mean_burst(self, frame_bytes)
@@ -62,6 +66,11 @@ def _burst_shares(losses: LineLosses, frame_bytes: int) -> tuple[float, ...]:
     )
     used = int(np.flatnonzero(shares)[-1]) + 1
     return tuple((shares[:used] / shares.sum()).tolist())
+
+
+@lru_cache(maxsize=256)
+def _bit_error_ratio(losses: LineLosses, loss_ratio: float, frame_bytes: int) -> float:
+    return bit_error_ratio_for(loss_ratio, losses.line.code, frame_bytes=frame_bytes, **losses.line.options())
 
 
 @lru_cache(maxsize=256)

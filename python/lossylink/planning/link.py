@@ -185,9 +185,16 @@ class Link:
         return _any_bit(self.native_loss["ber"], self.frame_bytes + CHECK_BYTES + more_bytes)
 
     def at(self, loss_ratio: float) -> Link:
-        """Return the link with another mean loss; bursts last as long, lists count as a chain."""
+        """Return the link with another mean loss.
+
+        Bursts last as long. Lists count as a chain. A line with a code has another bit error ratio.
+        """
         from lossylink.theory.bursts import Chain  # as above
 
+        if self.loss is not None and self.is_coded:
+            line = _line_losses(self.loss, self.rate_bps)
+            bits = line.bit_error_ratio_for(loss_ratio, self.frame_bytes + CHECK_BYTES)
+            return replace(self, loss_ratio=loss_ratio, loss=Loss.of({**self.loss.native, "ber": bits}))
         chain = self.chain
         if chain is None:
             return replace(self, loss_ratio=loss_ratio, loss=_scaled_bits(self, loss_ratio))

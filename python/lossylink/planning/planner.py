@@ -51,8 +51,8 @@ class Plan:
             return notes
         return (
             *notes,
-            f"a codeword that fails takes {self.link.mean_burst():.3g} frames in a row on average; block "
-            "codes are planned with the lengths of these bursts, retransmissions with a chain of that mean",
+            f"a codeword that fails takes {self.link.mean_burst():.3g} frames in a row on average; "
+            "retransmissions lie in codewords of their own",
         )
 
     @property

@@ -23,7 +23,7 @@ ESTIMATE: Final = "estimate"
 SIMULATED: Final = "simulated"
 """There is no closed form; a short run of the simulator, just now."""
 
-METHODS: Final = {EXACT: "closed form", CHAIN: "chain", SIMULATED: "simulated"}
+METHODS: Final = {EXACT: "closed form", CHAIN: "chain", BOUND: "bound", SIMULATED: "simulated"}
 """How a row says where its effective loss is from."""
 
 CONFIDENCE: Final = 0.95

@@ -117,7 +117,7 @@ def effective_loss(options: Options, loss_ratio: float, reverse_loss_ratio: floa
 
 
 def loss_left(options: Options, link: Link) -> float:
-    """Loss left on a link: the closed form, or the chain or codewords of each original and its copies (LG-19)."""
+    """Loss left on a link: the closed form, or what bursts take of each original and its copies (LG-19)."""
     if link.chain is None:
         return effective_loss(options, link.frame_loss_ratio(linkguardian.HEADER_BYTES))
     from lossylink import _native

@@ -72,7 +72,7 @@ def predict(link: Link, *, replays: int) -> Prediction:
     return Prediction(
         protection=f"llr:replays={replays}",
         effective_loss_ratio=Figure(loss_left(link, replays), method),
-        effective_speed_gbps=Figure(speed_left_gbps(link, replays), method),
+        effective_speed_gbps=Figure(speed_left_gbps(link, replays), ESTIMATE if link.is_coded else method),
         added_latency_us_typical=_typical(link, replays),
         added_latency_us_worst=Figure(_worst_s(link, replays) * 1e6, BOUND),
         sender_buffer_kb=Figure(bytes_needed(link) / 1e3, BOUND),
@@ -123,8 +123,10 @@ def speed_left_gbps(link: Link, replays: int) -> float:
     """Speed that replays leave, in Gb/s."""
     if (chain := _chain(link)) is not None:
         return link.rate_bps * _along_chain(link, chain, replays).delivered_share / 1e9
+    # Frames that one codeword takes share a replay.
+    events = link.loss_ratio / link.mean_burst() if link.is_coded else link.loss_ratio
     share = llr.delivered_share(
-        loss_ratio=link.loss_ratio,
+        loss_ratio=events,
         replays=replays,
         lag_frames=lag_frames(link),
         timer_frames=_timer_s(link) / link.serialisation_s(),
@@ -136,7 +138,7 @@ def speed_left_gbps(link: Link, replays: int) -> float:
 def _chain(link: Link) -> Chain | None:
     """The chain along which frames and their replays are lost; nothing where a replay is lost on its own.
 
-    A replay comes when the codewords of a line are long over. Frames that are lost with one codeword share one
+    A replay comes when the codewords of a line are long over. Frames that are lost with one codeword share a
     replay, so that independent losses are a bound.
     """
     return None if link.is_coded else link.chain

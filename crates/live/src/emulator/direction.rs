@@ -168,6 +168,7 @@ fn segment_length(frame: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::loss::{Code, PhySettings};
 
     #[test]
     fn only_segments_that_take_numbers_must_be_sent_again() {
@@ -221,5 +222,36 @@ mod tests {
         assert!(link.finish_sending(link.next_event()));
         assert!(link.next_event().is_never());
         assert_eq!((link.counters().frames_lost, link.counters().frames_delivered), (1, 0));
+    }
+
+    /// The code of a line goes by the line's octets, so it has to know the line's rate.
+    #[test]
+    fn a_line_loses_frames_by_its_code() {
+        let line = |bit_error_ratio| {
+            let settings = PhySettings {
+                code: Code::RS272,
+                bit_error_ratio,
+                interleaved: 1,
+                repeat: 0.0,
+                is_precoded: false,
+                lanes: 1,
+                line_bits: 2,
+            };
+            LossModel::phy(settings).unwrap()
+        };
+        let mut link = direction(LossModel::None);
+        let lost_of = |model: &LossModel, link: &mut Direction| {
+            link.set_loss(model, &Streams::new(2), "test");
+            let mut lost = 0;
+            for _ in 0..2_000 {
+                lost += u32::from(link.start(link.free_from, vec![0; 1514]).is_some());
+                assert!(link.finish_sending(link.free_from));
+            }
+            lost
+        };
+        assert_eq!(lost_of(&line(1e-6), &mut link), 0);
+        assert_eq!(lost_of(&line(0.1), &mut link), 2_000);
+        // One full frame in 27, five standard deviations of bursts of 1.24 frames around it.
+        assert!((20..130).contains(&lost_of(&line(1e-3), &mut link)));
     }
 }

@@ -80,9 +80,30 @@ fn of_block(rate: f64, frames: u32, spare: u32) -> Foreseen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::loss::{Code, LossModel, PhySettings};
     use lossylink_core::time::Duration;
+    use lossylink_core::units::BitRate;
 
     const ALONE: GivesUp = GivesUp::Frames { lifetime: Duration::ZERO, together: 0 };
+
+    /// A failed codeword of 640 octets takes every minimum frame with an octet in it: (640 + 71) / 84 on average.
+    #[test]
+    fn codewords_take_frames_along() {
+        let settings = PhySettings {
+            code: Code::RS544,
+            bit_error_ratio: 5e-4,
+            interleaved: 1,
+            repeat: 0.0,
+            is_precoded: false,
+            lanes: 1,
+            line_bits: 2,
+        };
+        let law = LossModel::phy(settings).unwrap().law(64, BitRate::from_gbps(100));
+        let found = of(&law, ALONE);
+        assert!((found.mean - 711.0 / 84.0).abs() < 1e-3, "{}", found.mean);
+        // Eight frames or nine: a lost frame sees the longer ones more often.
+        assert!((found.mean..found.mean + 0.1).contains(&found.seen_from_one), "{}", found.seen_from_one);
+    }
 
     #[test]
     fn independent_losses_come_one_by_one() {

@@ -87,7 +87,7 @@ pub fn loss_design_effect(config: &str, batches: &[(u64, u64)]) -> Result<Design
     let config = Config::from_json(config)?;
     let setup = Setup::new(&config)?;
     let link = setup.link::<u64>(&Streams::new(config.seed))?;
-    Ok(DesignEffect::of(batches, foreseen::of(&setup.plan.law, link.gives_up())))
+    Ok(DesignEffect::of(batches, foreseen::of(&setup.traffic_law(), link.gives_up())))
 }
 
 /// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.

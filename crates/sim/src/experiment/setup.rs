@@ -10,7 +10,7 @@ use crate::net::{
 use crate::transport::{rdma, tcp};
 use crate::world::{Jitter, Path, Rdma, Rooms};
 use lossylink_core::engine::linkguardian::DEFAULT_TARGET_LOSS;
-use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -65,6 +65,18 @@ impl<'a> Setup<'a> {
     /// Returns the loss rate of a full frame.
     pub(super) fn loss_rate(&self) -> f64 {
         self.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
+    }
+
+    /// Returns the law of the losses for the frames of the traffic: full frames, unless the traffic has a size of its own.
+    pub(super) fn traffic_law(&self) -> LossLaw {
+        let full = self.plan.frame_octets - GAP_OCTETS;
+        let least = MINIMUM_OCTETS - GAP_OCTETS;
+        let bytes = self
+            .config
+            .traffic
+            .as_ref()
+            .map_or(full, |traffic| (traffic.frame_bytes + FCS_OCTETS).max(least));
+        self.forward.law(bytes, self.rate.bit_rate())
     }
 
     /// Returns the numbers of copies that are advised when the protection is switched on.

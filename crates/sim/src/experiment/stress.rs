@@ -34,7 +34,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     // Frames that never left the queue have not been on the wire.
     let waiting = if result.limit.is_some() { link.backlog() as u64 } else { 0 };
     set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within + waiting);
-    let foreseen = foreseen::of(&setup.plan.law, link.gives_up());
+    let foreseen = foreseen::of(&setup.traffic_law(), link.gives_up());
     set_design_effect(
         &mut row,
         DesignEffect::of(&result.delivered.missing_by_batch(result.offered), foreseen),

@@ -26,6 +26,16 @@ const FAILURES_MAX: u32 = 4096;
 /// Groups up to which the smaller of the two geometric terms is looked at.
 const FEW_GROUPS: u64 = 4096;
 
+/// Groups between two alignment markers of 100 Gb/s (IEEE 802.3 clauses 82 and 91). Markers take the place of idle time, and shift
+/// codewords against frames. Frames that follow each other evenly would else meet the groups at few places for ever.
+const MARKED_GROUPS: u64 = 4096;
+
+/// Returns how many octets of a group have passed, if every number is as likely.
+fn anywhere(phy: &Phy, rng: &mut impl RngCore) -> u64 {
+    let (octets, part) = phy.group_octets;
+    (uniform(rng) * octets.div_ceil(part) as f64) as u64
+}
+
 /// The two geometric terms of groups that are all corrected.
 #[derive(Clone, Copy, Debug)]
 struct Corrections {
@@ -101,7 +111,7 @@ pub(in crate::loss) struct Failures {
     phy: Phy,
     corrections: Corrections,
     rate: BitRate,
-    /// Octets of the first group that passed before time zero.
+    /// Octets by which groups lie before those that would begin at time zero.
     phase: u64,
     /// The number of the next group that fails.
     failing: u64,
@@ -118,12 +128,11 @@ pub(in crate::loss) struct Failures {
 impl Failures {
     /// Returns a line of this rate in its stationary state. Time zero lies anywhere in a group.
     pub(in crate::loss) fn new(phy: &Phy, rate: BitRate, rng: &mut impl RngCore) -> Self {
-        let (octets, part) = phy.group_octets;
         let mut failures = Self {
             phy: *phy,
             corrections: Corrections::of(&phy.fates),
             rate,
-            phase: (uniform(rng) * octets.div_ceil(part) as f64) as u64,
+            phase: anywhere(phy, rng),
             failing: 0,
             octets: (0, 0),
             state: usize::from(uniform(rng) < phy.start()[1]),
@@ -160,15 +169,16 @@ impl Failures {
         frame_bytes: u32,
         rng: &mut impl RngCore,
     ) -> bool {
-        let (first, behind) = self.octets_of(now, frame_bytes);
+        let (mut first, mut behind) = self.octets_of(now, frame_bytes);
         let mut passed = 0;
         while self.octets.1 <= first && self.octets.1 != LAST_OCTET {
             if passed == FAILURES_MAX {
                 self.leap(first, rng);
-                continue;
+            } else {
+                self.fail_next(self.failing + 1, rng);
+                passed += 1;
             }
-            self.fail_next(self.failing + 1, rng);
-            passed += 1;
+            (first, behind) = self.octets_of(now, frame_bytes);
         }
         self.touched = behind;
         self.octets.0 < behind
@@ -217,6 +227,9 @@ impl Failures {
         if self.failing == NEVER {
             self.octets = (LAST_OCTET, LAST_OCTET);
             return;
+        }
+        if groups >= MARKED_GROUPS {
+            self.phase = anywhere(&self.phy, rng);
         }
         let ends = self.phy.fates.failed.behind(self.corrections.states(self.state, groups));
         self.state = usize::from(uniform(rng) * (ends[0] + ends[1]) < ends[1]);

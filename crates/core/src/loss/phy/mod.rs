@@ -5,8 +5,8 @@
 //! (IEEE 802.3 clauses 74, 91, 108, 119), so small frames die with their neighbours. Where codewords take the symbols of the stream
 //! in turn, a frame lies in all codewords of such a group, and is lost with any of them.
 //!
-//! Left out: alignment markers, the 64b/66b blocks at whose borders frames begin, and the scrambler, which repeats an error of a
-//! line without a code 39 and 58 bits later.
+//! Left out: the 64b/66b blocks at whose borders frames begin, the octets of alignment markers, and the scrambler, which repeats an
+//! error of a line without a code 39 and 58 bits later.
 
 mod code;
 mod crossing;

@@ -189,6 +189,31 @@ fn frames_are_lost_in_a_row_as_often_as_the_law_says() {
     }
 }
 
+/// Frames of 224 octets and groups of 320 meet at ten places. Alignment markers move them, so that a failed group takes as many
+/// frames as if they began anywhere.
+#[test]
+fn frames_in_step_with_groups_meet_them_anywhere() {
+    let spacing = Duration::from_ps(224 * 80);
+    let mut process = process(settings(Code::RS272, 3e-4), 2);
+    let (failures, mut lost, mut frame) = (10_000, 0u32, 0);
+    for _ in 0..failures {
+        let clear = process.clear_before(204).saturating_since(Instant::ZERO + spacing * 2).as_ps();
+        frame = (clear / spacing.as_ps()).max(frame);
+        let mut of_failure = 0;
+        while of_failure == 0 || process.is_lost_at(Instant::ZERO + spacing * frame, 204) {
+            of_failure +=
+                u32::from(of_failure > 0 || process.is_lost_at(Instant::ZERO + spacing * frame, 204));
+            frame += 1;
+        }
+        lost += of_failure;
+        // A frame behind the failure lets the process look for the next one.
+        frame += 2;
+        process.is_lost_at(Instant::ZERO + spacing * frame, 204);
+    }
+    let (found, expected) = (f64::from(lost) / f64::from(failures), (320.0 + 211.0) / 224.0);
+    assert!((found - expected).abs() < 0.02, "{found} {expected}");
+}
+
 #[test]
 fn lines_without_errors_lose_nothing() {
     assert_eq!(LossModel::phy(settings(Code::RS544, 0.0)), Ok(LossModel::None));

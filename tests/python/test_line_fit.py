@@ -107,6 +107,29 @@ def test_another_process_is_rejected_and_taken_as_counted() -> None:
     assert failing == pytest.approx(50 / counts.sum(), rel=1e-4)
 
 
+def test_codewords_that_the_fit_does_not_expect_reject_it(command: Command) -> None:
+    samples = Path(__file__).with_name("samples") / "gauges"
+    ended = command("fit", "--fec-histogram", str(samples / "show-fec.txt"))
+    # Two codewords of 1e8 failed. Most errors are single, and the chain alone says 1e-49.
+    assert "no model here fits the bins" in ended.out
+    assert "16 wrong symbols or more; the loss takes failures as counted" in ended.out
+    assert "codeword error ratio: 2e-08 (95 % interval 2.422e-09 to 7.225e-08)" in ended.out
+    ended = command("fit", "--fec-histogram", str(samples / "sonic-fec-histogram.txt"))
+    # 90 codewords have three wrong symbols or more, and 0.35 are expected. None is known to have failed.
+    assert "have 3 wrong symbols or more; the loss is the nearest one's" in ended.out
+    assert "how many frames are lost is not told" in ended.out
+
+
+def test_a_port_that_counts_nothing_has_no_loss_of_0(command: Command) -> None:
+    text = str(Path(__file__).with_name("samples") / "gauges" / "sonic-fec-stats.txt")
+    words = ("measure", "--counters", "--from", text, "--rate-of-link", "100G", "--seconds", "60")
+    ended = command(*words, "--port", "Ethernet16")
+    assert (ended.code, ended.err.count("\n")) == (MISTAKE, 1)
+    assert "SONiC counts nothing of this line" in ended.err
+    ended = command(*words, "--port", "Ethernet8")
+    assert "no loss was told: at most" in ended.out
+
+
 def test_the_chance_of_an_excess_is_that_of_every_sum() -> None:
     counts = np.zeros(17, dtype=np.int64)
     counts[:4] = 1_000, 3, 1, 1

@@ -171,7 +171,7 @@ def advise(finding: Finding, *, rate_bps: int, frame_bytes: int, folder: Path) -
     """
     found = finding.fit
     if not found.ratio.value and not found.frames:
-        return Advice(None, "nothing is lost: there is nothing to plan for")
+        return Advice(None, _without_frames(found.ratio.high))
     if not found.ratio.value:
         return Advice(None, none_seen(found.frames, finding.unit))
     loss = finding.replayed(folder / finding.trace_name) if finding.is_replayed else found.loss
@@ -199,6 +199,21 @@ def extrapolation(finding: Finding) -> str | None:
     return (
         f"by the model of the loss above: {frames:,} {finding.unit} show no loss below {shown:.1g} themselves"
     )
+
+
+def _without_frames(most: float) -> str:
+    """Say what no loss means where no frames were counted, but a line's gauges or a tool's words were read.
+
+    Examples
+    --------
+    >>> _without_frames(0.0), _without_frames(2.5e-9)
+    ('nothing is lost: there is nothing to plan for', 'no loss was told: at most 2.5e-09 at 95 %')
+    """
+    if most >= 1:
+        return "how many frames are lost is not told: no advice"
+    if most:
+        return f"no loss was told: at most {most:.3g} at 95 %"
+    return "nothing is lost: there is nothing to plan for"
 
 
 def none_seen(frames: int, unit: str) -> str:

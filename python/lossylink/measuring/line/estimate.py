@@ -32,11 +32,13 @@ _NONE: Final = Errors(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Misfit:
-    """The cell whose count is farthest from what a model expects."""
+    """The cell, or all cells from one on, whose count is farthest from what a model expects."""
 
     wrong_symbols: int
     times: float
     """The count over what was expected."""
+    is_tail: bool = False
+    """Whether codewords with more wrong symbols count as well."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +154,47 @@ class Estimated:
         chi_square = float(((seen - expected) ** 2 / expected).sum())
         return Goodness(chi_square, degrees, float(stats.chi2.sf(chi_square, degrees)))
 
+    @cached_property
+    def fit_p_value(self) -> float | None:
+        """Chance of counts as far from the best model; nothing where too few cells tell."""
+        chances = [self._tail[0]] if self.goodness is None else [self._tail[0], self.goodness.p_value]
+        if self.goodness is None and self._tail[0] >= DOUBT:
+            return None
+        return min(1.0, len(chances) * min(chances))
+
     @property
     def is_rejected(self) -> bool:
         """Whether no model here fits the cells."""
-        return self.goodness is not None and self.goodness.p_value < DOUBT
+        return self.fit_p_value is not None and self.fit_p_value < DOUBT
 
     @property
     def misfit(self) -> Misfit:
-        """The cell whose count is farthest from what the best model expects."""
+        """The cells whose count is farthest from what the best model expects."""
+        chance, tail = self._tail
+        if self.goodness is None or chance < self.goodness.p_value:
+            return tail
         seen, expected, starts = self._grouped()
         worst = int(np.argmax((seen - expected) ** 2 / expected))
         return Misfit(int(starts[worst]), float(seen[worst] / expected[worst]))
+
+    @cached_property
+    def _tail(self) -> tuple[float, Misfit]:
+        """Return how likely so many codewords have so many wrong symbols, and where that is least likely.
+
+        Chi-square merges cells of which the best model expects few codewords. So many codewords in them, or a
+        few that are uncorrectable, would not be seen. Their sums from each on have Poisson counts.
+        """
+        cells = self.cells
+        expected = cells.codewords * cells.shares(self.best.bit_error_ratio, self.best.repeat)
+        seen, rest = (one[::-1].cumsum()[::-1] for one in (cells.counts, expected))
+        rare = np.flatnonzero(rest < LEAST_EXPECTED)
+        if not self.erred or not rare.size:
+            return 1.0, Misfit(0, 1.0)
+        chances: FloatArray = np.asarray(stats.poisson.sf(seen[rare] - 1, rest[rare]))
+        least = int(np.argmin(chances))
+        at = int(rare[least])
+        misfit = Misfit(int(cells.starts[at]), float(seen[at] / rest[at]), is_tail=True)
+        return min(1.0, rare.size * float(chances[least])), misfit
 
     def _grouped(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return counts, expectations and starts of cells; the last are merged until they expect enough."""

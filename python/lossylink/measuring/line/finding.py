@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from lossylink.errors import UserError
 from lossylink.measuring.fit import Decision, Fit, Kind, probability
 from lossylink.measuring.line import straight_line
 from lossylink.measuring.line.cells import cells_of, rs_code, shares_of
@@ -62,6 +63,10 @@ class LineFinding:
         """
         estimated = Estimated(cells_of(gauges, line)) if gauges.histogram else None
         totals = totals_of(gauges, line, seconds=seconds, rate_bps=rate_bps)
+        if estimated is None and totals.bit_error_ratio is None and totals.failed is None:
+            raise UserError(
+                f"{gauges.source} counts nothing of this line; is the line up, and does its code count?"
+            )
         return cls(gauges=gauges, line=line, totals=totals, estimated=estimated, frame_bytes=frame_bytes)
 
     @property
@@ -293,13 +298,15 @@ def _kind(estimated: Estimated) -> str:
 def _fit(estimated: Estimated) -> str:
     if estimated.decision.kind is Kind.NONE_SEEN:
         return ""
-    if estimated.goodness is None:
+    if estimated.fit_p_value is None:
         return "; too few bins to test the fit"
-    chance = probability(estimated.goodness.p_value)
+    chance = probability(estimated.fit_p_value)
     if not estimated.is_rejected:
         return f", and the model fits the bins ({chance})"
-    misfit = estimated.misfit
+    misfit, counted = estimated.misfit, estimated.counted
+    symbols = f"{misfit.wrong_symbols} wrong symbols{' or more' if misfit.is_tail else ''}"
+    taken = "takes failures as counted" if counted is not None and counted.value else "is the nearest one's"
     return (
         f", but no model here fits the bins ({chance}): {misfit.times:.3g} times as many codewords as the "
-        f"nearest one expects have {misfit.wrong_symbols} wrong symbols; the loss takes failures as counted"
+        f"nearest one expects have {symbols}; the loss {taken}"
     )

@@ -151,10 +151,12 @@ def ratio_of(text: str) -> float | None:
         value = float(text.strip())
     except ValueError:
         return None
-    if not 0 <= value <= 1:
-        raise UserError(f"a bit error ratio of {text.strip()} is none; it lies between 0 and 1")
+    if not 0 <= value <= _MOST_RATIO:
+        raise UserError(f"a bit error ratio of {text.strip()} is none; it lies between 0 and {_MOST_RATIO}")
     return value if value > _LEAST_RATIO else 0.0
 
 
 #: A ratio below this stands for none: no line runs for so long.
 _LEAST_RATIO: Final = 1e-50
+#: At this ratio bits say nothing.
+_MOST_RATIO: Final = 0.5

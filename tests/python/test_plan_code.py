@@ -184,6 +184,12 @@ def test_a_code_of_a_file_that_is_none_names_its_line(tmp_path: Path) -> None:
         (("--loss", "1e-3", "--code", "rs544"), "add --pre-fec-ber, or leave out the loss"),
         (("--code", "rs544", "--verify"), "--verify is of one link; leave it out of a plan of a code"),
         (("--code", "rs544", "--target", "2"), "--target"),
+        (("--pre-fec-ber", "1e-4", "--code", "rs544,ber=1e-3"), "leave out ber"),
+        (("--pre-fec-ber", "1e-4", "--code", "rs544,burst=nan"), "--code: 'nan'"),
+        (("--pre-fec-ber", "1e-4", "--code", "rs544,code=rs272"), "code is there twice"),
+        (("--pre-fec-ber", "1e-4", "--code", "firecode,lanes=2"), "--code: interleaved and lanes"),
+        (("--pre-fec-ber", "1e-4", "--code", "rs255/239/8,lanes=2"), "--code: 2 lanes do not divide"),
+        (("--pre-fec-ber", "0.5"), "loses no frame, or every one"),
     ],
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], says: str, command: Command) -> None:

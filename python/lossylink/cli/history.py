@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossylink.cli.kept import keep, new_directory, tell_place
+from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.measuring.line.drift import Crossing, Drift
@@ -109,11 +110,17 @@ def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: i
     from lossylink.scenario.coded_line import read_coded_line
     from lossylink.theory.phy import bit_error_ratio_for
 
-    line = read_coded_line(code, rate_bps=rate_bps)
+    try:
+        line = read_coded_line(code, rate_bps=rate_bps)
+    except UserError as error:
+        raise UserError(f"--code: {error}") from None
     text = compressed.read_text(path, most_bytes=recognised.MOST_BYTES, what="the history")
     drift = drift_of(history_of(table.read_all(text, str(path)), line, rate_bps=rate_bps))
     octets = frame_bytes + CHECK_BYTES
-    wanted = bit_error_ratio_for(target, line.code, frame_bytes=octets, **line.options())
+    try:
+        wanted = bit_error_ratio_for(target, line.code, frame_bytes=octets, **line.options())
+    except ValueError as error:
+        raise UserError(f"--target {target:g}: {error}") from None
     return _Told(drift, target, wanted, crossing(drift, wanted)), line
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lossylink.errors import UserError
 from lossylink.scenario.coded_line import CodedLine
 from lossylink.theory.phy import bit_error_ratio_for, frame_loss_ratio, loss_bursts, mean_loss_burst_frames
 
@@ -43,8 +44,17 @@ class LineLosses:
         return _bit_error_ratio(self, loss_ratio, frame_bytes)
 
     def mean_burst(self, frame_bytes: int) -> float:
-        """Return how many frames in a row are lost on a busy line, on average."""
-        return _mean_burst(self, frame_bytes)
+        """Return how many frames in a row are lost on a busy line, on average.
+
+        Raises
+        ------
+        UserError
+            No frame is lost, or every one, and there is no burst.
+        """
+        try:
+            return _mean_burst(self, frame_bytes)
+        except ValueError as error:
+            raise UserError(str(error)) from None
 
     def burst_shares(self, frame_bytes: int) -> tuple[float, ...]:
         """Return the shares of bursts of 1, 2, ... frames on a busy line; the last has longer ones, too."""

@@ -50,7 +50,7 @@ class CodedLine:
                 repeat=native["burst"],
                 given=given,
             )
-            Line(native["ber"], **line.options())
+            Line(native["ber"], **line.options()).check(line.code)
         except ValueError as error:
             raise UserError(str(error)) from None
         return line
@@ -99,7 +99,12 @@ def read_coded_line(text: str, *, rate_bps: float) -> CodedLine:
     >>> found.interleaved, found.line_bits
     (2, 2)
     """
-    native = parse_phy(text, f"code={text},ber=0")
     given = tuple(word.strip() for word in text.split(",")[1:])
+    if any(word.lower().startswith("ber") for word in given):
+        raise UserError(f"'{text}': a code has no bit error ratio; leave out ber")
+    try:
+        native = parse_phy(text, f"code={text},ber=0")
+    except ValueError as error:
+        raise UserError(str(error)) from None
     kept = tuple(word for word in given if not word.lower().startswith("burst"))
     return CodedLine.of(interleaved_at(native, rate_bps), given=kept)

@@ -147,6 +147,8 @@ def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
 def _bare(value: object, text: str) -> Loss:
     if text.lower() == "none":
         return Loss(text, {"model": "none"})
+    if text.lower() in _MODELS:
+        raise UserError(f"'{text}' lacks its parameters; lossylink list shows how a loss model is written")
     if text[:1].isalpha() and text.lower() not in {"nan", "inf", "infinity"}:
         raise unknown("loss model", text, [*_MODELS, "none"])
     return _bernoulli(text, value)

@@ -151,7 +151,8 @@ def _path(scenario: Scenario) -> dict[str, Any] | None:
     section: dict[str, Any] = {"rtt_ps": path.rtt}
     if scenario.loses_on_path:
         forward, back = scenario.path_losses
-        section["loss"] = {"forward": forward.native, "reverse": back.native}
+        rate_bps = scenario.values.link.rate
+        section["loss"] = {"forward": forward.native_at(rate_bps), "reverse": back.native_at(rate_bps)}
     if path.jitter or path.jitter_back:
         section["jitter"] = {
             "forward_ps": path.jitter,

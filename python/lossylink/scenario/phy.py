@@ -38,10 +38,13 @@ def parse_phy(text: str, rest: str) -> dict[str, Any]:
     >>> parse_phy("phy:code=rs544,ber=2e-4", "code=rs544,ber=2e-4")["line_bits"]
     2
     """
-    words = dict(_word(text, part) for part in rest.split(","))
+    pairs = [_word(text, part) for part in rest.split(",")]
+    words = dict(pairs)
     for key in words:
         if key not in _KEYS:
             raise unknown("setting of a line", key, list(_KEYS))
+    if twice := next((key for key, _ in pairs if [one for one, _ in pairs].count(key) > 1), None):
+        raise UserError(f"'{text}': {twice} is there twice; leave one")
     if not {"code", "ber"} <= words.keys():
         raise UserError(f"'{text}': write the code and the bit error ratio, as phy:code=rs544,ber=2e-4")
     code = words["code"].lower()

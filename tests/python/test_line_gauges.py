@@ -11,6 +11,8 @@ from lossylink.errors import UserError
 from lossylink.measuring.line import straight_line, table
 from lossylink.measuring.line.gauges import Bin, Gauges
 from lossylink.measuring.line.recognised import read_gauges
+from lossylink.measuring.line.totals import totals_of
+from lossylink.scenario.coded_line import read_coded_line
 
 SAMPLES = Path(__file__).with_name("samples") / "gauges"
 #: What three of the samples hold, in three formats.
@@ -91,6 +93,17 @@ def test_csv_has_bins_or_readings(tmp_path: Path) -> None:
     assert [row.time_s for row in rows] == [0.0, 60.5]
     assert rows[1].gauges.histogram == (Bin(0, 0, 9), Bin(1, 1, 2))
     assert rows[1].gauges.uncorrectable == 1
+
+
+def test_codewords_and_time_that_a_reading_tells_count(tmp_path: Path) -> None:
+    line = read_coded_line("rs544", rate_bps=100e9)
+    told = read("codewords,uncorrectable_codewords\n1000000,3\n", tmp_path)
+    totals = totals_of(told, line, seconds=120.0, rate_bps=100e9)
+    assert totals.codewords == 1_000_000
+    timed = read_gauges(SAMPLES / "mlxlink-c.txt")
+    assert totals_of(timed, line, seconds=None, rate_bps=100e9).codewords == 2_343_750_000
+    with pytest.raises(UserError, match="tells 120 s, and --seconds says 60; leave --seconds out"):
+        totals_of(timed, line, seconds=60.0, rate_bps=100e9)
 
 
 def test_a_file_may_be_compressed(tmp_path: Path) -> None:

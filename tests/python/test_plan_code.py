@@ -118,7 +118,7 @@ def test_words_of_a_line_are_read_back() -> None:
 
 
 def test_a_loss_that_nobody_waits_for_is_no_plan() -> None:
-    with pytest.raises(UserError, match="the line loses 4.6e-18 of frames, a frame in months"):
+    with pytest.raises(UserError, match="the line loses 4.6e-18 of frames, less than one in months"):
         plan(link("phy:code=rs544,ber=1e-4"), target=1e-8)
 
 

@@ -5,25 +5,19 @@ The module reads words. The simulator checks what goes together, and says what d
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lossylink.errors import UserError, unknown
 from lossylink.units import parse_ratio
+
+if TYPE_CHECKING:
+    from lossylink.theory.phy import LineCode
 
 #: Codes that run on lines whose symbols have one bit; all others run on PAM4.
 _NRZ_CODES: Final = frozenset({"none", "firecode", "rs528"})
 _LINE_BITS: Final = {"nrz": 1, "pam4": 2}
 _SWITCHED: Final = {"on": True, "off": False}
 _KEYS: Final = ("code", "ber", "interleave", "burst", "precoding", "lanes", "modulation")
-#: Codewords that take the stream's symbols in turn, by the least rate (IEEE 802.3bs, 802.3df).
-_INTERLEAVED: Final = ((800_000_000_000, 4), (200_000_000_000, 2), (0, 1))
-#: Codes with names: their symbols, those that carry frames, and the bits of each (IEEE 802.3 clauses 91, 119;
-#: 25/50G and Ethernet technology consortia).
-_SPELLED: Final = {"rs528": "rs528/514/10", "rs544": "rs544/514/10", "rs272": "rs272/257/10"}
-#: 257 bits of a codeword carry 32 octets of frames (256b/257b).
-_BLOCK_BITS, _BLOCK_OCTETS = 257, 32
-_FIRECODE_OCTETS: Final = 256
 #: How long decoders compute, for codes that correct more than seven symbols, and for others. Vendors name 50
 #: to 150 ns. These values are assumed: with them a 100 Gb/s line takes 111 ns with RS(544,514) and 66 ns with
 #: RS(272,257), of 100 to 120 ns and 60 to 70 ns that are reported.
@@ -76,8 +70,11 @@ def interleaved_at(native: dict[str, Any], rate_bps: float) -> dict[str, Any]:
     """
     if native["interleave"] is not None:
         return native
-    by_rate = next(count for least, count in _INTERLEAVED if rate_bps >= least)
-    return native | {"interleave": 1 if native["code"] in {"none", "firecode"} else by_rate}
+    if native["code"] in {"none", "firecode"}:
+        return native | {"interleave": 1}
+    from lossylink.theory.codewords import interleaved  # numpy, for lines with a code alone
+
+    return native | {"interleave": interleaved(rate_bps)}
 
 
 def latency_ps(native: dict[str, Any], rate_bps: float) -> int:
@@ -90,17 +87,13 @@ def latency_ps(native: dict[str, Any], rate_bps: float) -> int:
     >>> latency_ps(interleaved_at(parse_phy("", "code=rs544,ber=2e-4"), 100e9), 100e9)
     111200
     """
-    if native["code"] == "none":
-        return 0
-    numbers = _numbers(native["code"])
-    octets, corrects = (
-        (_FIRECODE_OCTETS, 0)
-        if numbers is None
-        else (numbers[1] * numbers[2] * _BLOCK_OCTETS / _BLOCK_BITS, (numbers[0] - numbers[1]) // 2)
-    )
+    from lossylink.theory.phy import Code, codeword_wait_ns  # as above
+
+    code = _code(native["code"])
+    wait_ps = round(1e3 * codeword_wait_ns(code, rate_bps=rate_bps, interleaved=native["interleave"]))
+    corrects = code.corrects if isinstance(code, Code) else 0
     decoding_ns = _DECODING_NS if corrects > _SHORT_CORRECTS else _DECODING_SHORT_NS
-    interleaved: int = native["interleave"]
-    return round(octets * interleaved * 8e12 / rate_bps) + decoding_ns * 1_000
+    return wait_ps + decoding_ns * 1_000 if wait_ps else 0
 
 
 def overhead_ratio(code: str) -> float:
@@ -111,17 +104,18 @@ def overhead_ratio(code: str) -> float:
     >>> [overhead_ratio(code) for code in ("rs544", "rs528", "none")]
     [0.0625, 0.03125, 0.03125]
     """
-    numbers = _numbers(code)
-    if numbers is None:
-        return 66 / 64 - 1
-    return _BLOCK_BITS * numbers[0] / (8 * _BLOCK_OCTETS * numbers[1]) - 1
+    from lossylink.theory.phy import line_overhead  # as above
+
+    return float(line_overhead(_code(code)))
 
 
-def _numbers(code: str) -> tuple[int, ...] | None:
-    """Return the symbols of a Reed-Solomon code, those that carry frames, and the bits of each."""
-    found = re.fullmatch(r"rs(\d+)/(\d+)/(\d+)", _SPELLED.get(code, code))
-    numbers = tuple(int(number) for number in found.groups()) if found else (0, 0, 0)
-    return numbers if numbers[1] else None  # the simulator refuses a code that carries nothing
+def _code(name: str) -> LineCode:
+    from lossylink.theory.phy import code_named  # as above
+
+    try:
+        return code_named(name)
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 def _word(text: str, part: str) -> tuple[str, str]:

@@ -77,7 +77,7 @@ pub enum LossError {
     NoLineSymbol(u32),
     /// A code whose symbols do not fill the lanes, or the line symbols.
     #[error(
-        "this code's symbols do not fill {lanes} lanes of {line_bits}-bit line symbols: write lanes=1, or another modulation"
+        "this code's symbols do not fill lanes={lanes} with line symbols of {line_bits} bits: write another number of lanes, or modulation=nrz"
     )]
     UnevenLanes {
         /// Lanes that share the line.

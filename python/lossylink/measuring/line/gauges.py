@@ -56,6 +56,8 @@ class Gauges:
     """Wrong bits of each lane."""
     bits: int | None = None
     """Bits received."""
+    codewords: int | None = None
+    """Codewords received."""
     pre_fec_ber: float | None = None
     """Bit error ratio before the code, as the tool computed it."""
     seconds: float | None = None

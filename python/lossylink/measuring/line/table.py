@@ -22,6 +22,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "symbol_errors": ("symbol_errors",),
     "corrected_bits": ("corrected_bits", "wrong_bits"),
     "bits": ("bits", "received_bits"),
+    "codewords": ("codewords", "fec_blocks"),
     "pre_fec_ber": ("pre_fec_ber",),
 }
 """Gauges, each with the names that a column of it may have."""

@@ -36,6 +36,10 @@ class Totals:
     """Uncorrectable codewords over all; without one the upper end is one-sided."""
 
 
+#: Gauges tell their time to a tenth of a minute.
+_TOLD_WITHIN = 0.1
+
+
 def codewords_in(code: Code, *, seconds: float, rate_bps: float) -> int:
     """Return how many codewords a line sends in a time.
 
@@ -62,7 +66,7 @@ def totals_of(gauges: Gauges, line: CodedLine, *, seconds: float | None, rate_bp
         Nothing says over how much time, or how many bits, was counted.
     """
     code = rs_code(line)
-    codewords = _codewords(gauges, code, seconds or gauges.seconds, rate_bps)
+    codewords = _codewords(gauges, code, _time_of(gauges, seconds), rate_bps)
     ratio, told_by = _bit_error_ratio(gauges, code, codewords)
     return Totals(codewords, ratio, told_by, _share(gauges.uncorrectable, codewords))
 
@@ -93,9 +97,23 @@ def _bits_of(share: float, bits: int) -> float:
     return float(-np.expm1(np.log1p(-share) / bits))
 
 
+def _time_of(gauges: Gauges, seconds: float | None) -> float | None:
+    """Return the time of the counters, which the gauges tell or the user says."""
+    told = gauges.seconds
+    if told is None or seconds is None:
+        return seconds if told is None else told
+    if abs(told - seconds) > _TOLD_WITHIN * told:
+        raise UserError(
+            f"{gauges.source} tells {told:g} s, and --seconds says {seconds:g}; leave --seconds out"
+        )
+    return seconds
+
+
 def _codewords(gauges: Gauges, code: Code, seconds: float | None, rate_bps: float) -> int:
     if gauges.histogram and gauges.histogram[0].low == 0:
         return sum(one.codewords for one in gauges.histogram)
+    if gauges.codewords:
+        return gauges.codewords
     if gauges.bits:
         return gauges.bits // code.bits
     if seconds is None:

@@ -140,7 +140,8 @@ def plan(
         raise UserError(f"a target of {target:g} is not a loss ratio between 0 and 1")
     if link.is_coded and link.loss_ratio < LEAST_LOSS_RATIO:
         raise UserError(
-            f"the line loses {link.loss_ratio:.3g} of frames, less than one in months: nothing to plan, leave it"
+            f"the line loses {link.loss_ratio:.3g} of frames, less than one in months: "
+            "nothing to plan, leave it"
         )
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")

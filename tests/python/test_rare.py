@@ -14,6 +14,8 @@ from scipy import stats
 import lossylink
 from lossylink.errors import UserError
 from lossylink.experiments import EXPERIMENTS
+from lossylink.scenario.loss import parse_loss
+from lossylink.theory.phy import code_named, mean_frame_loss_ratio
 
 DICTIONARY = Path(__file__).resolve().parents[2] / "docs" / "data-dictionary.md"
 LOOKS = {"run.looks": 2000, "run.tail": False, "loss": "1e-3"}
@@ -50,6 +52,41 @@ def test_rare_losses_follow_the_closed_forms(protection: str, theory: float, sla
     assert row["residual_loss_ci95"] == pytest.approx([estimate - half_width, estimate + half_width])
     assert half_width < 0.1 * estimate
     assert abs(estimate - theory) <= WIDER * half_width + slack * theory
+
+
+@pytest.mark.parametrize("frame", ["60B", "1514B"])
+@pytest.mark.parametrize(
+    "line",
+    ["code=rs272,ber=3e-4", "code=rs528,ber=1e-4", "code=rs544,ber=2.4e-4", "code=rs544,ber=1e-4,burst=0.5",
+     "code=rs544,ber=1e-4,burst=0.5,lanes=4,precoding=on", "code=firecode,ber=1e-6,burst=0.3"],
+)  # fmt: skip
+def test_a_line_with_a_code_loses_as_many_frames_as_theory_says(line: str, frame: str) -> None:
+    settings = {"loss": f"phy:{line}", "traffic.frame": frame, "traffic.source": "saturated"}
+    row = rare("none", **settings)
+    native = parse_loss(f"phy:{line}").native_at(100e9)
+    theory = mean_frame_loss_ratio(
+        code_named(native["code"]),
+        bit_error_ratio=native["ber"],
+        frame_bytes=int(frame.removesuffix("B")) + 4,
+        repeat=native["burst"],
+        line_bits=native["line_bits"],
+        precoded=native["precoding"],
+        lanes=native["lanes"],
+    )
+    assert row["residual_loss_theory"] == pytest.approx(theory, rel=1e-9)
+    estimate, half_width = row["residual_loss_rate"], row["rare_relative_error"] * row["residual_loss_rate"]
+    assert row["rare_verdict"] == "sound"
+    assert abs(estimate - theory) <= WIDER * half_width
+
+
+def test_copies_behind_a_code_lie_in_codewords_of_their_own() -> None:
+    """A frame stays lost with its only copy, which is lost as often as any frame."""
+    line = {"loss": "phy:code=rs272,ber=6e-4", "traffic.source": "saturated", "run.looks": 20_000}
+    row = rare("lg-nb:copies=1,holes=unlimited", **line)
+    lost = mean_frame_loss_ratio(code_named("rs272"), bit_error_ratio=6e-4, frame_bytes=1518 + 3)
+    estimate, half_width = row["residual_loss_rate"], row["rare_relative_error"] * row["residual_loss_rate"]
+    assert row["rare_verdict"] == "sound"
+    assert abs(estimate - lost**2) <= WIDER * half_width
 
 
 @pytest.mark.parametrize(("option", "copies"), [("1", 1), ("2", 2), ("auto", 3)])

@@ -82,7 +82,7 @@ def _interval(row: Mapping[str, Any]) -> list[float] | None:
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
     """Return what a protection leaves of independent losses; without one, what a line with a code loses."""
     ratio = independent_ratio(scenario.forward.native)
-    if scenario.forward.native["model"] == "phy" and protection.value["family"] == "none":
+    if scenario.forward.native["model"] == "phy" and not protection.family.protects:
         ratio = _lost_on_line(scenario)
     if ratio is None:
         return None

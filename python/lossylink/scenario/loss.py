@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lossylink.errors import UserError, unknown
-from lossylink.scenario import phy
 from lossylink.units import describe_ratio, parse_positive_time, parse_ratio
 
 USAGES: Mapping[str, str] = {
@@ -62,7 +61,11 @@ class Loss(NamedTuple):
         >>> parse_loss("phy:code=rs544,ber=2e-4").native_at(400e9)["interleave"]
         2
         """
-        return phy.interleaved_at(self.native, rate_bps) if self.native["model"] == "phy" else self.native
+        if self.native["model"] != "phy":
+            return self.native
+        from lossylink.scenario.phy import interleaved_at  # for lines with a code alone
+
+        return interleaved_at(self.native, rate_bps)
 
     @property
     def mean(self) -> float | None:
@@ -232,6 +235,8 @@ def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float
 
 
 def _phy(text: str, rest: str) -> Loss:
+    from lossylink.scenario import phy  # for lines with a code alone
+
     native = phy.parse_phy(text, rest)
     code, percent = native["code"], 100 * phy.overhead_ratio(native["code"])
     faster = f"{code} makes the line {percent:.4g} % faster than link.rate says"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from lossylink.protections import Protection
 from lossylink.scenario.checks import is_rdma
-from lossylink.scenario.phy import latency_ps
 from lossylink.scenario.profiles import thresholds_at
 
 if TYPE_CHECKING:
@@ -69,8 +68,12 @@ def _phy_latency_ps(scenario: Scenario) -> int:
         return link.phy_latency
     losses = _loss(scenario)
     rates = {"forward": link.rate, "reverse": link.rate_back or link.rate}
-    codes = ((loss, rates[direction]) for direction, loss in losses.items() if loss["model"] == "phy")
-    return max((latency_ps(loss, rate_bps) for loss, rate_bps in codes), default=0)
+    codes = [(loss, rates[direction]) for direction, loss in losses.items() if loss["model"] == "phy"]
+    if not codes:
+        return 0
+    from lossylink.scenario.phy import latency_ps  # for lines with a code alone
+
+    return max(latency_ps(loss, rate_bps) for loss, rate_bps in codes)
 
 
 def _loss(scenario: Scenario) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def packaged() -> Mapping[str, Path]:
     Examples
     --------
     >>> sorted(packaged())
-    ['ablation', 'protections', 'tcp-fct-143', 'tcp-fct-2mb']
+    ['ablation', 'cliff', 'protections', 'tcp-fct-143', 'tcp-fct-2mb', 'trade']
     """
     files = sorted(SCENARIOS.glob("*.toml"))
     return {path.stem: path for path in files if path.stem not in experiments.names()}

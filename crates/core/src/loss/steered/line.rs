@@ -4,15 +4,9 @@
 //! frame that is lost does not show which of its groups failed, and only the last of them can concern the next frame. So all that
 //! frames tell is the fate of the last group, with the state of the line behind that group.
 
-use super::predictor::Bursts;
 use crate::loss::LineLaw;
 use crate::loss::phy::{Crossing, Failures, LastGroup, Phy, sum};
 use crate::time::Instant;
-
-/// Frames without a loss behind which a burst is over.
-pub(super) const HOLD: u32 = 1;
-/// Octets of preamble, start delimiter and gap.
-const BETWEEN_OCTETS: f64 = 20.0;
 
 /// The chances of the fates of the last group that a frame has touched.
 #[derive(Clone, Debug)]
@@ -80,16 +74,6 @@ impl LineBelief {
     /// Returns the law of frames of `frame_bytes` on this line.
     pub(super) fn law(&self, frame_bytes: u32) -> LineLaw {
         self.phy().law(frame_bytes)
-    }
-}
-
-impl Phy {
-    /// Returns how losses of frames of `frame_bytes` follow each other on a busy line. A frame that survives ends a burst.
-    pub(in crate::loss) fn bursts(&self, frame_bytes: u32) -> Bursts {
-        Bursts {
-            hold: HOLD,
-            mean_losses: 1.0 + self.group_octets() / (f64::from(frame_bytes) + BETWEEN_OCTETS),
-        }
     }
 }
 

@@ -27,8 +27,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use clusters::Clusters;
 use failures::Failures;
-use line::{HOLD, LineBelief};
-use predictor::{Belief, Predictor};
+use line::LineBelief;
+use predictor::{Belief, LINE_HOLD, Predictor};
 
 /// Chance to lose a repair of the target (RARE-7).
 const REPAIR: f64 = 0.9;
@@ -99,7 +99,7 @@ impl Steered {
         } else {
             LineBelief::stationary(line)
         };
-        Self::new(Predictor::Line(Box::new(belief)), HOLD, aim, rng)
+        Self::new(Predictor::Line(Box::new(belief)), LINE_HOLD, aim, rng)
     }
 
     /// Whether losses go by time.

@@ -3,6 +3,7 @@
 use super::line::LineBelief;
 use crate::loss::GilbertElliott;
 use crate::loss::foresight::States;
+use crate::loss::phy::Phy;
 use crate::time::Instant;
 use alloc::boxed::Box;
 
@@ -11,6 +12,11 @@ use alloc::boxed::Box;
 pub(super) const OVER: f64 = 1e-3;
 /// The longest memory of a chain that can be steered, in frames.
 const HOLD_MAX: u32 = 4096;
+
+/// Frames without a loss behind which a burst of a line with a code is over.
+pub(super) const LINE_HOLD: u32 = 1;
+/// Octets of preamble, start delimiter and gap.
+const BETWEEN_OCTETS: f64 = 20.0;
 
 /// How losses of a law follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,6 +107,16 @@ impl GilbertElliott {
             }
         }
         Some(Bursts { hold, mean_losses: (self.mean_loss_rate() / clean).max(1.0) })
+    }
+}
+
+impl Phy {
+    /// Returns how losses of frames of `frame_bytes` follow each other on a busy line. A frame that survives ends a burst.
+    pub(in crate::loss) fn bursts(&self, frame_bytes: u32) -> Bursts {
+        Bursts {
+            hold: LINE_HOLD,
+            mean_losses: 1.0 + self.group_octets() / (f64::from(frame_bytes) + BETWEEN_OCTETS),
+        }
     }
 }
 

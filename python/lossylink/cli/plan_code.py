@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.scenario.coded_line import CodedLine
     from lossylink.scenario.loss import Loss
-
-#: Bit error ratios before FEC that operators allow, by the code: 802.3's loss limits of KP4 (clause 119) and
-#: of KR4 (clause 108) lie there, and lanes without a code are specified for the last.
-LIMITS: Final = {"rs544": 2.4e-4, "rs528": 2.1e-5, "none": 1e-12}
 
 
 def loss_of_gauge(ratio: float, code: str, *, rate_bps: int) -> Loss:
@@ -54,7 +50,7 @@ def _found(line: CodedLine, *, target: float, rate_bps: int, frame_bytes: int) -
     from lossylink.planning.link import CHECK_BYTES
     from lossylink.theory.phy import bit_error_ratio_for, frame_loss_ratio
 
-    octets, limit = frame_bytes + CHECK_BYTES, LIMITS.get(line.name)
+    octets, limit = frame_bytes + CHECK_BYTES, line.limit_bit_error_ratio
     try:
         ratio = bit_error_ratio_for(target, line.code, frame_bytes=octets, **line.options())
     except ValueError as error:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lossylink.errors import UserError
 from lossylink.scenario.phy import interleaved_at, parse_phy
 from lossylink.theory.phy import Line, LineCode, LineOptions, code_named
+
+#: Bit error ratios before FEC that operators allow, by the code: customs, and no limits of a standard.
+_LIMITS: Final = {"rs544": 2.4e-4, "rs528": 2.1e-5, "none": 1e-12}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,11 @@ class CodedLine:
         except ValueError as error:
             raise UserError(str(error)) from None
         return line
+
+    @property
+    def limit_bit_error_ratio(self) -> float | None:
+        """The bit error ratio before FEC that operators allow with this code, if such a limit is in use."""
+        return _LIMITS.get(self.name)
 
     def options(self, repeat: float | None = None) -> LineOptions:
         """Return the line as `lossylink.theory.phy` takes it, with another burst factor if one is given."""

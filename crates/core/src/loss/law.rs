@@ -2,9 +2,7 @@
 
 use super::{GilbertElliott, LineLaw, LossModel, Positions};
 use crate::units::{BitRate, Bytes};
-
-/// Octets before and behind a frame on an Ethernet line: preamble, start delimiter and gap.
-const PREAMBLE_AND_GAP: u64 = 20;
+use crate::wire::PREAMBLE_AND_GAP;
 
 /// The law of the losses, in the detail that a protection uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +40,7 @@ impl LossModel {
     pub fn law(&self, frame_bytes: u32, rate: BitRate) -> LossLaw {
         match self {
             Self::Fades(fades) => {
-                LossLaw::Bursts(fades.chain(Bytes(u64::from(frame_bytes) + PREAMBLE_AND_GAP) / rate))
+                LossLaw::Bursts(fades.chain((Bytes(u64::from(frame_bytes)) + PREAMBLE_AND_GAP) / rate))
             }
             Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
             Self::Phy(phy) => LossLaw::Line(phy.law(frame_bytes)),

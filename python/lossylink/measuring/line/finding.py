@@ -26,9 +26,6 @@ from lossylink.statistics import Estimate
 from lossylink.theory.codewords import PREAMBLE_BYTES
 from lossylink.theory.phy import frame_loss_ratio
 
-KP4_LIMIT: Final = 2.4e-4
-"""Bit error ratio before FEC that operators allow with RS(544,514): 802.3's loss limit of KP4 lies there."""
-
 _NOTHING: Final = Loss("none", {"model": "none"})
 
 
@@ -196,11 +193,12 @@ class LineFinding:
         return self.totals.bit_error_ratio
 
     def _against_limit(self) -> str:
-        if self.line.name != "rs544" or self.bit_error_ratio is None or not self.bit_error_ratio.value:
+        limit = self.line.limit_bit_error_ratio
+        if limit is None or self.bit_error_ratio is None or not self.bit_error_ratio.value:
             return ""
-        times = KP4_LIMIT / self.bit_error_ratio.value
+        times = limit / self.bit_error_ratio.value
         place = f"{times:.3g} times below" if times >= 1 else f"{1 / times:.3g} times ABOVE"
-        return f", {place} the limit in use of {KP4_LIMIT:g}"
+        return f", {place} the limit in use of {limit:g}"
 
     @cached_property
     def straight(self) -> straight_line.Prediction | None:

@@ -1,8 +1,9 @@
 //! The law of losses on a busy line with a code, for frames of one size that follow each other.
 
 use super::crossing::LastGroup;
-use super::{BETWEEN_OCTETS, Code, PREAMBLE_OCTETS, Phy, Place, any_of};
+use super::{Code, PREAMBLE_OCTETS, Phy, Place, any_of};
 use crate::loss::GilbertElliott;
+use crate::wire::PREAMBLE_AND_GAP;
 
 /// The chance below which longer runs of losses are not followed.
 const NEGLIGIBLE: f64 = 1e-40;
@@ -41,7 +42,7 @@ impl LineLaw {
         let mut group = LastGroup { corrected: self.phy.start(), failed: [0.0; 2] };
         let mut lost = 1.0;
         for frame in 0..u64::from(frames) {
-            let begin = first + frame * (u64::from(self.frame_bytes) + BETWEEN_OCTETS);
+            let begin = first + frame * (u64::from(self.frame_bytes) + PREAMBLE_AND_GAP.0);
             let end = begin + u64::from(self.frame_bytes) + PREAMBLE_OCTETS - 1;
             let place = Place { first: self.phy.group_of(begin), last: self.phy.group_of(end) };
             let crossing = self.phy.cross(group, last, place);
@@ -64,7 +65,7 @@ impl LineLaw {
         }
         let first = 1.0 + (each + PREAMBLE_OCTETS - 1) as f64 / self.phy.group_octets();
         // The chance that a frame is lost and the frame before it is not: the product, since a difference would lose digits.
-        let more = (each + BETWEEN_OCTETS) as f64 / self.phy.group_octets();
+        let more = (each + PREAMBLE_AND_GAP.0) as f64 / self.phy.group_octets();
         let begins = (1.0 - any_of(failure, first)) * any_of(failure, more);
         let chance = |p: f64| p.clamp(0.0, 1.0);
         GilbertElliott::new(chance(begins / (1.0 - rate)), chance(begins / rate), 0.0, 1.0).ok()

@@ -30,8 +30,6 @@ use line::Line;
 
 /// Octets of the preamble and the start delimiter. A frame is lost with a wrong one of them, too.
 pub(super) const PREAMBLE_OCTETS: u64 = 8;
-/// Octets of preamble, start delimiter and gap.
-const BETWEEN_OCTETS: u64 = 20;
 /// The most lanes of the code that share a line bit by bit.
 const LANES_MAX: u32 = 8;
 

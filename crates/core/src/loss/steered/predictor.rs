@@ -5,6 +5,7 @@ use crate::loss::GilbertElliott;
 use crate::loss::foresight::States;
 use crate::loss::phy::Phy;
 use crate::time::Instant;
+use crate::wire::PREAMBLE_AND_GAP;
 use alloc::boxed::Box;
 
 /// The relative excess of the chance of a loss, over that after a long clean time, at or below which a
@@ -15,8 +16,6 @@ const HOLD_MAX: u32 = 4096;
 
 /// Frames without a loss behind which a burst of a line with a code is over.
 pub(super) const LINE_HOLD: u32 = 1;
-/// Octets of preamble, start delimiter and gap.
-const BETWEEN_OCTETS: f64 = 20.0;
 
 /// How losses of a law follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +114,7 @@ impl Phy {
     pub(in crate::loss) fn bursts(&self, frame_bytes: u32) -> Bursts {
         Bursts {
             hold: LINE_HOLD,
-            mean_losses: 1.0 + self.group_octets() / (f64::from(frame_bytes) + BETWEEN_OCTETS),
+            mean_losses: 1.0 + self.group_octets() / (u64::from(frame_bytes) + PREAMBLE_AND_GAP.0) as f64,
         }
     }
 }

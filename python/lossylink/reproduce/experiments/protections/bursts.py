@@ -37,8 +37,8 @@ PROTECTIONS: Final = (
     "fec:32/12",
 )
 """Retransmission with five registers and with any number, go-back-N, and blocks with more and more parity."""
-FRAMES: Final = 8_000_000
-"""Frames of a point: 8,000 are lost."""
+FRAMES: Final = 16_000_000
+"""Frames of a point: 16,000 are lost."""
 
 
 @dataclass(frozen=True, order=True)

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from case import Case, Simulation
-from lossylink.manifest import machine
+from lossylink._package.manifest import machine
 
 FOLDER = Path(__file__).parent
 HISTORY = FOLDER / "history.jsonl"

@@ -25,24 +25,24 @@ from rich.progress import Progress
 from scipy import stats
 
 from lossylink import _native
-from lossylink.complete_row import complete_row
-from lossylink.experiments.mathis.rows import bandwidth_interval
-from lossylink.job import Part
+from lossylink.declared.job import Part
+from lossylink.declared.table import Table as Trials
 from lossylink.measuring.fit import FEWEST_RUNS, fit, spelling
 from lossylink.measuring.ratios import by_batches
 from lossylink.measuring.record import Record
-from lossylink.percentiles import percentile_of
+from lossylink.running.complete_row import complete_row
+from lossylink.running.mathis.rows import bandwidth_interval
+from lossylink.running.sweeping.until import parse_until
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
-from lossylink.statistics import (
+from lossylink.statistics.estimates import (
     Estimate,
     binomial_interval,
     percentile,
     percentile_interval,
     percentile_ratio,
 )
-from lossylink.sweeping.until import parse_until
-from lossylink.table import Table as Trials
+from lossylink.statistics.percentiles import percentile_of
 from lossylink.theory.bursts import Chain
 
 SEEDS = 1_000

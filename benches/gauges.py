@@ -23,7 +23,7 @@ from lossylink.measuring.line import straight_line
 from lossylink.measuring.line.cells import Cells, shares_of
 from lossylink.measuring.line.estimate import Estimated
 from lossylink.scenario.coded_line import CodedLine, read_coded_line
-from lossylink.statistics import binomial_interval
+from lossylink.statistics.estimates import binomial_interval
 from lossylink.theory.codewords import codewords_in
 
 LINKS = 1_000

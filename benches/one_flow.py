@@ -26,9 +26,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from lossylink.lab import Lab, LabSettings
-from lossylink.lab.enclave import Enclave, is_private
-from lossylink.lab.settings import lab_settings
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.linux.lab.enclave import Enclave, is_private
+from lossylink.linux.lab.settings import lab_settings
 
 _ROUNDS = 5
 _SECONDS = 4

@@ -15,9 +15,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from lossylink.lab import Lab, LabSettings, xdp
-from lossylink.lab.process import Process
-from lossylink.lab.settings import lab_settings
+from lossylink.linux.lab import Lab, LabSettings, xdp
+from lossylink.linux.lab.process import Process
+from lossylink.linux.lab.settings import lab_settings
 
 #: Beyond what any port carries.
 _RATE_BPS = 100 * 10**9

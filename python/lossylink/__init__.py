@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossylink.errors import LossylinkError, RunError, UserError
-    from lossylink.lab.lab import Lab
-    from lossylink.lab.settings import LabSettings
-    from lossylink.loading import load
+    from lossylink.linux.lab.lab import Lab
+    from lossylink.linux.lab.settings import LabSettings
     from lossylink.planning.link import Link
     from lossylink.planning.planner import Plan, plan
-    from lossylink.results import Run
-    from lossylink.runner import run
-    from lossylink.sweeping import Sweep, sweep
+    from lossylink.results.run import Run
+    from lossylink.running.loading import load
+    from lossylink.running.runner import run
+    from lossylink.running.sweeping import Sweep, sweep
 
 __all__ = [
     "Lab",
@@ -41,19 +41,19 @@ __all__ = [
 #: Where each public name lives. They are imported when first used, so that ``import lossylink`` and
 #: ``--help`` stay quick and small.
 _HOMES = {
-    "Lab": "lossylink.lab",
-    "LabSettings": "lossylink.lab",
+    "Lab": "lossylink.linux.lab",
+    "LabSettings": "lossylink.linux.lab",
     "Link": "lossylink.planning.link",
     "LossylinkError": "lossylink.errors",
     "Plan": "lossylink.planning.planner",
-    "Run": "lossylink.results",
+    "Run": "lossylink.results.run",
     "RunError": "lossylink.errors",
-    "Sweep": "lossylink.sweeping",
+    "Sweep": "lossylink.running.sweeping",
     "UserError": "lossylink.errors",
-    "load": "lossylink.loading",
+    "load": "lossylink.running.loading",
     "plan": "lossylink.planning.planner",
-    "run": "lossylink.runner",
-    "sweep": "lossylink.sweeping",
+    "run": "lossylink.running.runner",
+    "sweep": "lossylink.running.sweeping",
 }
 
 

@@ -23,11 +23,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lossylink.backends.live.stress import run_load
-from lossylink.lab import Lab, LabSettings
-from lossylink.lab.hosts import H8
-from lossylink.lab.plane import start_plane
-from lossylink.lab.process import Process
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.linux.lab.hosts import H8
+from lossylink.linux.lab.plane import start_plane
+from lossylink.linux.lab.process import Process
+from lossylink.running.backends.live.stress import run_load
 
 _HERE = Path(__file__).parent
 _NAME = "hostile"

@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from lossylink.bmv2.sources import constants
-from lossylink.bmv2.switch import Switch
-from lossylink.bmv2.tools import compiled
 from lossylink.errors import RunError, UserError
+from lossylink.linux.bmv2.sources import constants
+from lossylink.linux.bmv2.switch import Switch
+from lossylink.linux.bmv2.tools import compiled
 
 #: asm-generic/socket.h: buffers beyond what the machine allows an ordinary user.
 _SO_SNDBUFFORCE = 32

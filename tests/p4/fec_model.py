@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lossylink.bmv2.common import Pace
-from lossylink.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
-from lossylink.bmv2.sources import constants, events
 from lossylink.errors import LossylinkError
+from lossylink.linux.bmv2.common import Pace
+from lossylink.linux.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
+from lossylink.linux.bmv2.sources import constants, events
 
 from .bench import Bench, DifferenceError, compare, told_apart
 from .line import wait

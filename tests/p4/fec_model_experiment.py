@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossylink.bmv2.common import threshold
-from lossylink.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
 from lossylink.errors import LossylinkError, UserError
-from lossylink.statistics import Estimate, binomial_interval, mean_interval
+from lossylink.linux.bmv2.common import threshold
+from lossylink.linux.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
+from lossylink.statistics.estimates import Estimate, binomial_interval, mean_interval
 from lossylink.theory.fec import residual_loss_ratio
 
 from .bench import DifferenceError

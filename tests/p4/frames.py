@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 from .bench import DifferenceError, Socket, drain
 

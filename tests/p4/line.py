@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lossylink.bmv2.common import Pace
-from lossylink.bmv2.programs import ControlPlane
-from lossylink.bmv2.runtime import Runtime
-from lossylink.bmv2.sources import constants
-from lossylink.bmv2.switch import THRIFT_PORT, Switch
-from lossylink.bmv2.tools import compiled
+from lossylink.linux.bmv2.common import Pace
+from lossylink.linux.bmv2.programs import ControlPlane
+from lossylink.linux.bmv2.runtime import Runtime
+from lossylink.linux.bmv2.sources import constants
+from lossylink.linux.bmv2.switch import THRIFT_PORT, Switch
+from lossylink.linux.bmv2.tools import compiled
 
 from .bench import DifferenceError, Socket, cable, require_own_namespace
 

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
-from lossylink.bmv2.sources import constants
 from lossylink.errors import LossylinkError
+from lossylink.linux.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
+from lossylink.linux.bmv2.sources import constants
 
 from . import linkguardian_dialogues
 from .bench import Bench, DifferenceError, compare, told_apart

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 
-from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
-from lossylink.bmv2.sources import constants, events
+from lossylink.linux.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
+from lossylink.linux.bmv2.sources import constants, events
 
 from .bench import Bench, DifferenceError, compare, told_apart
 

@@ -13,10 +13,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lossylink.bmv2.common import Pace, threshold
-from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
 from lossylink.errors import LossylinkError
-from lossylink.statistics import Estimate, binomial_interval
+from lossylink.linux.bmv2.common import Pace, threshold
+from lossylink.linux.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
+from lossylink.statistics.estimates import Estimate, binomial_interval
 
 from .bench import DifferenceError
 from .frames import FRAME_BYTES, numbered, numbers, shown

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lossylink.errors import LossylinkError
-from lossylink.lab import Lab, LabSettings
-from lossylink.lab.hosts import H8
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.linux.lab.hosts import H8
 
 from .simulated import flow
 

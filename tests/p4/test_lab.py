@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.lab import Lab, LabSettings
-from lossylink.lab import status as show
-from lossylink.lab.lab import take_down
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.linux.lab import status as show
+from lossylink.linux.lab.lab import take_down
 
 PINGS = 100
 

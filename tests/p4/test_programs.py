@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.bmv2.sources import families, program
-from lossylink.bmv2.tools import compile_to
+from lossylink.linux.bmv2.sources import families, program
+from lossylink.linux.bmv2.tools import compile_to
 
 
 @pytest.mark.parametrize("family", families())

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from lossylink.bmv2.sources import constants
-from lossylink.resources import P4
+from lossylink._package.resources import P4
+from lossylink.linux.bmv2.sources import constants
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 

@@ -14,7 +14,7 @@ from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.thrift import TException, TMultiplexedProcessor, TProcessor
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-from lossylink.bmv2 import runtime
+from lossylink.linux.bmv2 import runtime
 
 INTERFACE: Any = thriftpy2.load(
     str(Path(runtime.__file__).with_name("runtime.thrift")), module_name="fake_switch_thrift"

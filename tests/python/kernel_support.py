@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 import pytest
 
 import lossylink
-from lossylink.guest import Guest, Plan, machine, rdma
-from lossylink.guest.stubs import simulator, stubs_library
-from lossylink.kernel import Kernel, find_kernel
-from lossylink.kernel.cache import cache_folder
+from lossylink.linux.guest import Guest, Plan, machine, rdma
+from lossylink.linux.guest.stubs import simulator, stubs_library
+from lossylink.linux.kernel import Kernel, find_kernel
+from lossylink.linux.kernel.cache import cache_folder
 
 
 def needed_kernel() -> Kernel:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from lossylink.backends.live.stress import run_load
-from lossylink.lab import Lab, LabSettings
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.running.backends.live.stress import run_load
 
 _TOOLS = ("ip", "nsenter", "unshare", "ethtool", "ping", "iperf3", "tcpdump", "ss")
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from lossylink.backends import backend_named
-from lossylink.execution import run_jobs
-from lossylink.experiments.mathis import Design, traps
-from lossylink.experiments.mathis.jobs import job_of
-from lossylink.experiments.mathis.planned import planned_trials
-from lossylink.job import Progress
+from lossylink.declared.job import Progress
+from lossylink.running.backends import backend_named
+from lossylink.running.execution import run_jobs
+from lossylink.running.mathis import Design, traps
+from lossylink.running.mathis.jobs import job_of
+from lossylink.running.mathis.planned import planned_trials
 
 from .fake_simulator import FakeSimulator
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from lossylink.lab.enclave import Enclave
+from lossylink.linux.lab.enclave import Enclave
 
 from .live_support import PATIENCE_SECONDS, until
 

@@ -12,8 +12,8 @@ from msgspec import structs
 from lossylink.reproduce.experiments.mathis import trials as study
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results import Run, alike
-from lossylink.statistics import describe
+from lossylink.results.run import Run, alike
+from lossylink.statistics.estimates import describe
 from lossylink.theory.fec import residual_loss_ratio
 
 RTO_SHARE = {"none": 0.004, "lg": 0.0, "lg-nb": 0.0}

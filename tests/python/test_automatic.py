@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lossylink.lab.automatic import Automatic, Decision
-from lossylink.lab.monitor import Policy
+from lossylink.linux.lab.automatic import Automatic, Decision
+from lossylink.linux.lab.monitor import Policy
 
 #: 1e-5 as by default, and a window that is short enough for a test.
 _POLICY = Policy(on_loss=1e-3, hold_seconds=5.0)

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from lossylink.bmv2 import agent, linkguardian
-from lossylink.bmv2.agent import Agent, Configuration, Server
 from lossylink.errors import RunError, UserError
-from lossylink.lab.plane import PlaneClient
-from lossylink.lab.settings import spelled_protection
-from lossylink.lab.switches import SwitchLink
+from lossylink.linux.bmv2 import agent, linkguardian
+from lossylink.linux.bmv2.agent import Agent, Configuration, Server
+from lossylink.linux.lab.plane import PlaneClient
+from lossylink.linux.lab.settings import spelled_protection
+from lossylink.linux.lab.switches import SwitchLink
 
 from .bmv2_support import MemorySwitch
 

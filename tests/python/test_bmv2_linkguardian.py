@@ -11,11 +11,11 @@ from typing import cast
 
 import pytest
 
-from lossylink.bmv2 import linkguardian
-from lossylink.bmv2.linkguardian import LinkGuardianSwitch, Parameters
-from lossylink.bmv2.runtime import Runtime
-from lossylink.bmv2.sources import constants, events
 from lossylink.errors import UserError
+from lossylink.linux.bmv2 import linkguardian
+from lossylink.linux.bmv2.linkguardian import LinkGuardianSwitch, Parameters
+from lossylink.linux.bmv2.runtime import Runtime
+from lossylink.linux.bmv2.sources import constants, events
 
 from .bmv2_support import MemorySwitch, declared, program_text
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lossylink.bmv2 import runtime
-from lossylink.bmv2.runtime import Runtime
 from lossylink.errors import RunError, UserError
+from lossylink.linux.bmv2 import runtime
+from lossylink.linux.bmv2.runtime import Runtime
 
 from .fake_switch import FakeSwitch, serving
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.bmv2 import sources
-from lossylink.resources import P4
+from lossylink._package.resources import P4
+from lossylink.linux.bmv2 import sources
 
 from .bmv2_support import program_text
 

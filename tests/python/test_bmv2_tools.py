@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.bmv2 import sources, tools
+from lossylink._package.resources import P4
 from lossylink.errors import RunError, UserError
-from lossylink.resources import P4
+from lossylink.linux.bmv2 import sources, tools
 
 #: Says its version as p4c does; else notes that it was called, and does what the test put before.
 FAKE = """#!/bin/sh

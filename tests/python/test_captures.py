@@ -8,10 +8,10 @@ import polars
 import pytest
 
 import lossylink
-from lossylink.captures import read_capture
 from lossylink.charts.figures import sheet_of
 from lossylink.errors import UserError
-from lossylink.loading import load_runs
+from lossylink.results.captures import read_capture
+from lossylink.running.loading import load_runs
 
 FLOW = {"run.duration": 0.01, "run.warmup": 0.0, "run.cooldown": 0.0, "run.threads": 1}
 

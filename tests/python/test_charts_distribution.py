@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lossylink.charts.distribution import BULK_POINTS, EXACT_TAIL, thinned_series, thinned_survival
 from lossylink.charts.link_budget import link_budget
-from lossylink.statistics import survival
+from lossylink.statistics.estimates import survival
 
 from .synthetic import stress_row
 

@@ -11,6 +11,7 @@ import pytest
 
 import lossylink
 from lossylink import Run
+from lossylink._package.published import load
 from lossylink.charts.chart import Series, Sheet
 from lossylink.charts.data import sheet_csv
 from lossylink.charts.drawing import draw
@@ -18,8 +19,7 @@ from lossylink.charts.figures import possible, sheet_of
 from lossylink.charts.kinds import CannotDrawError, kinds, names
 from lossylink.charts.samples import Sample, lines_of, samples_of
 from lossylink.cli.plot import KINDS
-from lossylink.published import load
-from lossylink.statistics import percentile, percentile_interval
+from lossylink.statistics.estimates import percentile, percentile_interval
 
 LINK = {"run.threads": 1}
 LOSSY = {"loss.forward": "1e-2"}

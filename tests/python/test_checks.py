@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 import lossylink
-from lossylink import checks
-from lossylink.checks import Check, FlowEvidence, Status, Thresholds
 from lossylink.cli.fitting import notes
-from lossylink.headline import headline
-from lossylink.theory import intervals
+from lossylink.results import checks
+from lossylink.results.checks import Check, FlowEvidence, Status, Thresholds
+from lossylink.results.headline import headline
+from lossylink.statistics import intervals
 
 HONEST: dict[str, Any] = {
     "requested_loss_ratio": 0.01,

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink import backends
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.protections import parse_protection, spellings
 from lossylink.errors import RunError, UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.guest.rdma import missing_files
-from lossylink.kernel import find_kernel
-from lossylink.protections import parse_protection, spellings
+from lossylink.linux.guest.rdma import missing_files
+from lossylink.linux.kernel import find_kernel
+from lossylink.running import backends
 
 PROTECTIONS = ("none", "lg", "lg-nb", "fec:5/1", "fec-model:5/1", "llr")
 #: Settings that make each experiment tiny.
@@ -47,7 +47,7 @@ def no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise NoLabError("a lab would be built here")
 
-    monkeypatch.setattr("lossylink.lab.lab.Lab.up", refuse)
+    monkeypatch.setattr("lossylink.linux.lab.lab.Lab.up", refuse)
     # What a lab would need is there: it is the preparation that is tried.
     monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
 

@@ -24,7 +24,7 @@ SMALL = ("--set", "traffic.packets=20_000", "--seed", "3")
 HEAVY = {
     *("numpy", "matplotlib", "scipy", "polars", "jinja2", "pyroute2", "html", "email"),
     *("typer", "pydantic", "rich", "dataclasses", "importlib.metadata", "shutil", "tempfile", "hashlib"),
-    *("lossylink.lab.cli", "lossylink.cli.sweep", "lossylink.scenario.fabric", "lossylink.planning.link"),
+    *("lossylink.cli.lab", "lossylink.cli.sweep", "lossylink.scenario.fabric", "lossylink.planning.link"),
 }
 
 
@@ -81,7 +81,7 @@ def test_a_failing_write_leaves_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lossylink.run_directory.write_json", full)
+    monkeypatch.setattr("lossylink.results.directory.write_json", full)
     ended = command("run", "stress", *SMALL, "-p", "none", "--output", "kept")
     assert ended.code == 2
     assert "No space left on device" in ended.err

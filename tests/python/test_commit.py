@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lossylink import _native
-from lossylink.manifest import manifest
+from lossylink._package.manifest import manifest
 
 BUILD = Path(__file__).resolve().parents[2] / "crates" / "python" / "build.rs"
 #: Nothing of the machine's own git, and no name that a build was given.

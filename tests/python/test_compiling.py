@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest.compiling import compiled, output_of
+from lossylink.linux.guest.compiling import compiled, output_of
 
 SEVEN = "int main(void) { return 7; }"
 

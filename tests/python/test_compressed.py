@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from backports import zstd
 
-from lossylink import compressed
+from lossylink._package import compressed
 from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
 from lossylink.measuring.numbered import read_losses

@@ -13,11 +13,16 @@ import pytest
 from scipy import stats
 
 from lossylink import _native
-from lossylink.complete_row import complete_row
+from lossylink.running.complete_row import complete_row
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
-from lossylink.statistics import binomial_interval, mean_interval, percentile_interval, percentile_ratio
-from lossylink.theory.intervals import clustered
+from lossylink.statistics.estimates import (
+    binomial_interval,
+    mean_interval,
+    percentile_interval,
+    percentile_ratio,
+)
+from lossylink.statistics.intervals import clustered
 
 SEEDS = 200
 LEAST = int(stats.binom.ppf(1e-4, SEEDS, 0.95))

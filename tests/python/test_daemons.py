@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.lab.enclave import Enclave
-from lossylink.lab.plane import start_plane
-from lossylink.lab.process import process_of, start_daemon
+from lossylink.linux.lab.enclave import Enclave
+from lossylink.linux.lab.plane import start_plane
+from lossylink.linux.lab.process import process_of, start_daemon
 
 from .live_support import PATIENCE_SECONDS, until
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import lossylink
+from lossylink._package.resources import SCENARIOS
 from lossylink.charts.kinds import kinds
-from lossylink.experiments import EXPERIMENTS
-from lossylink.protections import spellings
-from lossylink.resources import SCENARIOS
-from lossylink.results import Run
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.protections import spellings
+from lossylink.results.run import Run
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.profiles import load_profile

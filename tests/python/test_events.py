@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.lab.events import Strangers
+from lossylink.linux.lab.events import Strangers
 
 _QUIET = {"peer": "absent", "other_seal": 0, "other_version": 0, "other_version_heard": None, "path": False}
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from lossylink.experiments import EXPERIMENTS
-from lossylink.explaining import explain, meanings
-from lossylink.protections import spellings
+from lossylink._package.resources import GLOSSARY
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.protections import spellings
 from lossylink.reproduce.framework.model import Basis, Outcome
-from lossylink.resources import GLOSSARY
+from lossylink.scenario.explaining import explain, meanings
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.loss import USAGES, parse_loss
 from lossylink.scenario.packaged import packaged

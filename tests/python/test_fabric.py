@@ -17,7 +17,7 @@ import lossylink
 from lossylink.errors import UserError
 from lossylink.planning import fabric
 from lossylink.planning.fabric import Policy, plan_fabric, policies
-from lossylink.results import Run
+from lossylink.results.run import Run
 from lossylink.scenario import resolve
 
 from .conftest import Ended

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink.checks import reasons
-from lossylink.report.runs import page_of_runs
+from lossylink.cli.results_page import page_of_runs
+from lossylink.results.checks import reasons
 
 from .conftest import Ended
 

@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lossylink import protections
-from lossylink.backends.live.bench import settings_of
-from lossylink.backends.live.stress import load_rate
 from lossylink.charts.palette import slots_of
+from lossylink.declared import protections
+from lossylink.declared.protections import _registry, families, parse_protection, spellings
 from lossylink.errors import UserError
-from lossylink.lab.settings import LabSettings, lab_settings
-from lossylink.lab.status import describe
-from lossylink.lab.watch import _guards
-from lossylink.protections import _registry, families, parse_protection, spellings
+from lossylink.linux.lab.settings import LabSettings, lab_settings
+from lossylink.linux.lab.status import describe
+from lossylink.linux.lab.watch import _guards
+from lossylink.running.backends.live.bench import settings_of
+from lossylink.running.backends.live.stress import load_rate
 from lossylink.scenario.loss import Loss, parse_loss
 
 SOURCES = Path(protections.__file__).parents[1]
 
 #: A family of its own file that protects nothing: what "adding a protection" means.
 TOY = """
-from lossylink.protections import Family, Look, Option, Spelling
-from lossylink.protections._options import count
+from lossylink.declared.protections import Family, Look, Option, Spelling
+from lossylink.declared.protections._options import count
 
 
 class Toy(Family):
@@ -67,7 +67,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     _registry.families.cache_clear()
     yield
     _registry.families.cache_clear()
-    sys.modules.pop("lossylink.protections.toy", None)
+    sys.modules.pop("lossylink.declared.protections.toy", None)
 
 
 def test_a_family_needs_no_other_file(toy: None) -> None:
@@ -94,7 +94,7 @@ def test_a_new_option_is_a_key_of_the_section(tmp_path: Path) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     words = (
-        "import sys; from lossylink.protections import usages; usages();"
+        "import sys; from lossylink.declared.protections import usages; usages();"
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'pydantic', 'scipy'}))"
     )
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)

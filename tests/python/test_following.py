@@ -8,7 +8,7 @@ from lossylink.reproduce.framework import following, published, registry
 from lossylink.reproduce.framework.following import Followed, Value
 from lossylink.reproduce.framework.model import Basis, Claim, Judgement, Outcome
 from lossylink.scenario.profiles import load_profile
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 KEPT = following.load()
 CLAIMS = {

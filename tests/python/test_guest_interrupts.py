@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lossylink.guest.interrupts import interrupted_later
+from lossylink.linux.guest.interrupts import interrupted_later
 
 
 @pytest.fixture(autouse=True)

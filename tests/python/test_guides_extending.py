@@ -15,12 +15,12 @@ from typing import Any, get_args
 import pytest
 
 import lossylink
-from lossylink import protections
-from lossylink.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
+from lossylink._package.resources import PUBLISHED
+from lossylink.declared import protections
+from lossylink.declared.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
+from lossylink.declared.protections import _registry
 from lossylink.planning import Link
 from lossylink.planning.prediction import Outline
-from lossylink.protections import _registry
-from lossylink.resources import PUBLISHED
 from lossylink.scenario.loss import _MODELS
 from lossylink.scenario.models import CongestionControl
 
@@ -91,7 +91,7 @@ def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[protectio
     _registry.families.cache_clear()
     yield _registry.tagged("twice")
     _registry.families.cache_clear()
-    sys.modules.pop("lossylink.protections.twice", None)
+    sys.modules.pop("lossylink.declared.protections.twice", None)
 
 
 def test_the_toy_is_a_family(twice: protections.Family) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lossylink import checks
-from lossylink.experiments import mathis
+from lossylink.results import checks
+from lossylink.running import mathis
 
 from .fake_simulator import BASE
 from .mathis_support import study

@@ -15,16 +15,16 @@ from typing import Any
 import polars
 import pytest
 
-from lossylink.protections import parse_protection
-from lossylink.sweeping import executors
-from lossylink.sweeping.driving import ATTEMPTS
-from lossylink.sweeping.executors._declaration import Workers
-from lossylink.sweeping.executors.slurm import ARRAY_TASKS, DEFAULTS
-from lossylink.sweeping.grid import MAX_POINTS, parse_grid, ranged
-from lossylink.sweeping.result import DRAWN_POINTS
-from lossylink.sweeping.running import TASKS_PER_WORKER
-from lossylink.sweeping.task import SHARD_SECONDS
-from lossylink.sweeping.until import MOST_TIMES
+from lossylink.declared.protections import parse_protection
+from lossylink.running.sweeping import executors
+from lossylink.running.sweeping.driving import ATTEMPTS
+from lossylink.running.sweeping.executors._declaration import Workers
+from lossylink.running.sweeping.executors.slurm import ARRAY_TASKS, DEFAULTS
+from lossylink.running.sweeping.grid import MAX_POINTS, parse_grid, ranged
+from lossylink.running.sweeping.result import DRAWN_POINTS
+from lossylink.running.sweeping.running import TASKS_PER_WORKER
+from lossylink.running.sweeping.task import SHARD_SECONDS
+from lossylink.running.sweeping.until import MOST_TIMES
 
 from .conftest import Ended
 

@@ -12,10 +12,10 @@ from rich.console import Console
 
 import lossylink
 from lossylink.cli.tables import show_rows
-from lossylink.experiments import EXPERIMENTS
-from lossylink.headline import headline
-from lossylink.results import Run
-from lossylink.statistics import percentile_ratio
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.results.headline import headline
+from lossylink.results.run import Run
+from lossylink.statistics.estimates import percentile_ratio
 
 from .conftest import Ended
 

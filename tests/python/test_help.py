@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import typer
 
+from lossylink._package.resources import SCENARIOS
 from lossylink.cli.app import build
-from lossylink.resources import SCENARIOS
 
 from .conftest import Ended
 

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from lossylink import doctor
+from lossylink._package.resources import KERNEL
 from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE
 from lossylink.errors import RunError, UserError
-from lossylink.kernel import build_kernel, cache, find_kernel, machine, require_kernel
-from lossylink.kernel.configuring import check_options
-from lossylink.kernel.edits import EDITS, Edit, apply_edits
-from lossylink.kernel.lock import only_builder
-from lossylink.kernel.recipe import DRIVER, FRAGMENT, key_of, recipe_hash
-from lossylink.kernel.sources import own_tree
-from lossylink.resources import KERNEL
+from lossylink.linux import doctor
+from lossylink.linux.kernel import build_kernel, cache, find_kernel, machine, require_kernel
+from lossylink.linux.kernel.configuring import check_options
+from lossylink.linux.kernel.edits import EDITS, Edit, apply_edits
+from lossylink.linux.kernel.lock import only_builder
+from lossylink.linux.kernel.recipe import DRIVER, FRAGMENT, key_of, recipe_hash
+from lossylink.linux.kernel.sources import own_tree
 
 from .conftest import Ended
 

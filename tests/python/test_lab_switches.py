@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.lab.directory import LabDirectory
-from lossylink.lab.settings import LabSettings, lab_settings
-from lossylink.lab.switches import cables, configurations, packets_per_second
+from lossylink.linux.lab.directory import LabDirectory
+from lossylink.linux.lab.settings import LabSettings, lab_settings
+from lossylink.linux.lab.switches import cables, configurations, packets_per_second
 
 
 def switched(**values: Any) -> LabSettings:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lossylink.backends.live.stress import start_load, wait_for_guards
-from lossylink.lab import Lab
+from lossylink.linux.lab import Lab
+from lossylink.running.backends.live.stress import start_load, wait_for_guards
 
 from .live_support import PATIENCE_SECONDS, lab, needs_live_lab, until
 

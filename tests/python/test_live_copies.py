@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from lossylink.lab import Lab
+from lossylink.linux.lab import Lab
 from lossylink.theory.linkguardian import effective_loss_ratio
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, run_counted, sessions, until

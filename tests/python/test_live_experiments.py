@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import pytest
 
 import lossylink
-from lossylink.backends.live import iperf, measure_of
-from lossylink.backends.live.capture import completion_times_us
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
+from lossylink.running.backends.live import iperf, measure_of
+from lossylink.running.backends.live.capture import completion_times_us
+from lossylink.statistics.intervals import clopper_pearson
 from lossylink.theory import mathis
-from lossylink.theory.intervals import clopper_pearson
 
 from .live_support import needs_live_lab
 from .test_documents import DICTIONARY, documented, first_column

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from lossylink.backends.live.stress import start_load
-from lossylink.lab import Lab
-from lossylink.lab.hosts import INTERFACE
-from lossylink.lab.plane import PlaneClient, start_plane
-from lossylink.lab.process import Process
-from lossylink.lab.topology import GUARDS
+from lossylink.linux.lab import Lab
+from lossylink.linux.lab.hosts import INTERFACE
+from lossylink.linux.lab.plane import PlaneClient, start_plane
+from lossylink.linux.lab.process import Process
+from lossylink.linux.lab.topology import GUARDS
+from lossylink.running.backends.live.stress import start_load
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, run_counted, sessions, until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lossylink.errors import RunError, UserError
-from lossylink.lab import Lab
+from lossylink.linux.lab import Lab
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, run_counted, sessions, until
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.backends.live.capture import packets
 from lossylink.errors import RunError, UserError
-from lossylink.lab import Lab, LabSettings
-from lossylink.lab.directory import LabDirectory
-from lossylink.lab.enclave import find_enclave, is_private
-from lossylink.lab.lab import sweep_orphans, take_down
-from lossylink.lab.process import process_of
-from lossylink.lab.status import describe
+from lossylink.linux.lab import Lab, LabSettings
+from lossylink.linux.lab.directory import LabDirectory
+from lossylink.linux.lab.enclave import find_enclave, is_private
+from lossylink.linux.lab.lab import sweep_orphans, take_down
+from lossylink.linux.lab.process import process_of
+from lossylink.linux.lab.status import describe
+from lossylink.running.backends.live.capture import packets
 
 from .live_support import PATIENCE_SECONDS, agreed, is_foreign, lab, lab_name, needs_live_lab, until
 
@@ -292,7 +292,7 @@ def test_the_lab_of_a_killed_measurement_is_swept() -> None:
     before = _machine()
     name = lab_name()
     script = (
-        "import os, signal\nfrom lossylink.lab import Lab, LabSettings\n"
+        "import os, signal\nfrom lossylink.linux.lab import Lab, LabSettings\n"
         f"Lab.up(LabSettings(), name={name!r}, owned=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
@@ -314,8 +314,8 @@ def _rivals(name: str, count: int, *, replace: bool = False) -> list[subprocess.
     script = (
         "import sys\n"
         "from lossylink.errors import LossylinkError\n"
-        "from lossylink.lab import Lab\n"
-        "from lossylink.lab.settings import lab_settings\n"
+        "from lossylink.linux.lab import Lab\n"
+        "from lossylink.linux.lab.settings import lab_settings\n"
         "settings = lab_settings(mtu_bytes=1400 + int(sys.argv[1]))\n"
         "print('ready', flush=True)\n"
         "sys.stdin.readline()\n"
@@ -392,7 +392,7 @@ def test_a_private_lab_is_invisible_from_outside(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_hop_is_captured(tmp_path: Path) -> None:
-    from lossylink.lab.capture import capture_command
+    from lossylink.linux.lab.capture import capture_command
 
     with lab(split=True) as up:
         with pytest.raises(UserError, match="no hop 'sw4'"):

@@ -13,7 +13,7 @@ import pytest
 
 from lossylink.cli.exits import INTERRUPTED, MISTAKE
 from lossylink.measuring.outcome import FIGURES
-from lossylink.statistics import binomial_interval
+from lossylink.statistics.estimates import binomial_interval
 
 from .conftest import Ended
 from .live_support import PATIENCE_SECONDS, needs_live_lab, needs_tcpdump, until

@@ -10,9 +10,9 @@ import pytest
 
 from lossylink._native import Monitor
 from lossylink.errors import UserError
-from lossylink.lab import Lab
-from lossylink.lab.hosts import H8
-from lossylink.lab.monitor import Policy, run_monitor
+from lossylink.linux.lab import Lab
+from lossylink.linux.lab.hosts import H8
+from lossylink.linux.lab.monitor import Policy, run_monitor
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, until
 

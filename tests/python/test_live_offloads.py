@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lossylink.lab import Lab
-from lossylink.lab.settings import HEADROOM_BYTES
+from lossylink.linux.lab import Lab
+from lossylink.linux.lab.settings import HEADROOM_BYTES
 
 from .live_support import PATIENCE_SECONDS, lab, needs_live_lab
 from .private_boxes import Boxes, private_boxes

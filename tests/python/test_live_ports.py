@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.lab import Lab, LabSettings, xdp
+from lossylink.linux.lab import Lab, LabSettings, xdp
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, run_counted, until
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.service.unit import unit_text
+from lossylink.linux.service.unit import unit_text
 
 from .live_support import PATIENCE_SECONDS, needs_live_lab, until
 from .private_boxes import Boxes, private_boxes

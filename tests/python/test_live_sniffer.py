@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.lab.sniffer import sniffer_command
+from lossylink.linux.lab.sniffer import sniffer_command
 
 from .live_support import PATIENCE_SECONDS, needs_live_lab
 

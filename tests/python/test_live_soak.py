@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from lossylink.lab import Lab
+from lossylink.linux.lab import Lab
 
 from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, run_counted, until
 

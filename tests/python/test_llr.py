@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink.backends.live.stress import load_rate
+from lossylink.declared.protections import Protection, parse_protection
+from lossylink.declared.protections.llr import FAMILY, options
 from lossylink.errors import UserError
 from lossylink.planning import Link
+from lossylink.planning.families import llr as prediction
 from lossylink.planning.stress import simulate
 from lossylink.planning.verify import compare
-from lossylink.protections import Protection, parse_protection
-from lossylink.protections.llr import FAMILY, options, prediction
+from lossylink.running.backends.live.stress import load_rate
 from lossylink.scenario import resolve
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory import llr

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossylink.errors import UserError
-from lossylink.lab.settings import lab_settings, read_loss
+from lossylink.linux.lab.settings import lab_settings, read_loss
 from lossylink.scenario.loss import parse_loss
 
 

@@ -11,7 +11,7 @@ import polars
 import pytest
 
 import lossylink
-from lossylink.run_directory import write_run
+from lossylink.results.directory import write_run
 
 MANY = 1_500_000
 #: Prints how many files without a name the process has before a long run, while it holds the run, and after.

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lossylink
-from lossylink.checks import any_failed
 from lossylink.cli.fitting import beside_the_law
-from lossylink.experiments import mathis
-from lossylink.experiments.mathis import Design, Trial
-from lossylink.experiments.mathis.design import named_seed
-from lossylink.experiments.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
-from lossylink.experiments.mathis.planned import overridden, planned
-from lossylink.experiments.mathis.rows import bandwidth_interval
+from lossylink.results.checks import any_failed
+from lossylink.running import mathis
+from lossylink.running.mathis import Design, Trial
+from lossylink.running.mathis.design import named_seed
+from lossylink.running.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
+from lossylink.running.mathis.planned import overridden, planned
+from lossylink.running.mathis.rows import bandwidth_interval
 from lossylink.theory import llr
 
 from .fake_simulator import BASE, FakeSimulator

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lossylink.experiments.mathis.curves import curves, points
-from lossylink.experiments.mathis.figures import figure3, figure4
+from lossylink.running.mathis.curves import curves, points
+from lossylink.running.mathis.figures import figure3, figure4
 
 from .fake_simulator import BASE
 from .mathis_support import study

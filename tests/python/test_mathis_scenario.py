@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.experiments import mathis
-from lossylink.experiments.mathis.scenario import design_of
-from lossylink.results import Run
-from lossylink.runner import run_scenario
+from lossylink.results.run import Run
+from lossylink.running import mathis
+from lossylink.running.mathis.scenario import design_of
+from lossylink.running.runner import run_scenario
 from lossylink.scenario import resolve
 
 from .fake_simulator import FakeSimulator

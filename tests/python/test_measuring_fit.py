@@ -128,7 +128,7 @@ def test_few_runs_have_an_interval_as_wide_as_bursts_of_unknown_length_make_it(
 
 def test_an_interval_of_independent_losses_would_be_too_narrow_for_bursts() -> None:
     """The canary: without the factor for bursts the coverage that is tested above fails."""
-    from lossylink.statistics import binomial_interval
+    from lossylink.statistics.estimates import binomial_interval
 
     records = [draw(SPARSE_BURSTS, FRAMES[SPARSE_BURSTS], seed) for seed in range(SEEDS)]
     naive = [binomial_interval(one.losses, one.frames) for one in records]

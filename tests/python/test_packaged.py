@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import Job, Scale
 from lossylink.scenario import Scenario, resolve

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink.resources import PUBLISHED
+from lossylink._package.resources import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = (ROOT / "paper.md").read_text()

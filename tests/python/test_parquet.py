@@ -10,9 +10,9 @@ import polars
 
 import lossylink
 from lossylink import _native
-from lossylink.experiments import EXPERIMENTS
-from lossylink.parquet import units_of
-from lossylink.run_directory import write_run
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.results.directory import write_run
+from lossylink.results.parquet import units_of
 
 
 def test_a_table_of_a_run_says_its_seed_and_its_units(tmp_path: Path) -> None:

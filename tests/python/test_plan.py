@@ -12,17 +12,17 @@ import pytest
 
 from lossylink._native import design_effect
 from lossylink.charts.drawing import draw_sheet
+from lossylink.declared.protections import keeps_order
 from lossylink.errors import UserError
 from lossylink.planning import Link, Plan, plan, verify
+from lossylink.planning.families import fec as fec
+from lossylink.planning.families.linkguardian import prediction as linkguardian
 from lossylink.planning.figure import plan_sheet
 from lossylink.planning.prediction import KEYS, SIMULATED, Prediction
 from lossylink.planning.stress import simulate
 from lossylink.planning.transport import FLOWS
 from lossylink.planning.verify import DIFFERS, NOT_TESTABLE, compare
-from lossylink.protections import keeps_order
-from lossylink.protections.fec import prediction as fec
-from lossylink.protections.linkguardian import prediction as linkguardian
-from lossylink.runner import run
+from lossylink.running.runner import run
 
 
 def link(*, rate_gbps: int = 100, loss: float = 1e-3, **rest: object) -> Link:

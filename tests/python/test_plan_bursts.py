@@ -15,12 +15,12 @@ import pytest
 
 from lossylink import run
 from lossylink.planning import Link, plan
+from lossylink.planning.families import fec as fec_plan
+from lossylink.planning.families import llr as llr_plan
+from lossylink.planning.families.linkguardian import delays
+from lossylink.planning.families.linkguardian import prediction as lg_plan
 from lossylink.planning.prediction import CHAIN, EXACT, SIMULATED, Prediction
 from lossylink.planning.stress import loss_interval, simulate
-from lossylink.protections.fec import prediction as fec_plan
-from lossylink.protections.linkguardian import delays
-from lossylink.protections.linkguardian import prediction as lg_plan
-from lossylink.protections.llr import prediction as llr_plan
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.theory import bursts, fec, llr
 from lossylink.theory.bursts import Chain

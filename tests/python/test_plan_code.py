@@ -13,11 +13,11 @@ import pytest
 from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
 from lossylink.planning import Link, plan, triage
+from lossylink.planning.families.fec import Code, residual_loss
 from lossylink.planning.line import LineLosses
 from lossylink.planning.links_file import Defaults, read_links
 from lossylink.planning.stress import loss_interval, simulate
 from lossylink.planning.triage import LEAVE, PROTECT
-from lossylink.protections.fec.prediction import Code, residual_loss
 from lossylink.scenario.coded_line import read_coded_line
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory.burst_lengths import BurstLengths

@@ -10,13 +10,13 @@ import pytest
 
 from lossylink._native import design_effect
 from lossylink.planning import Link, plan, verify
+from lossylink.planning.families.linkguardian import delays
+from lossylink.planning.families.linkguardian import prediction as lg_plan
 from lossylink.planning.prediction import KEYS
 from lossylink.planning.stress import latest_us, simulate
 from lossylink.planning.verify import AGREES, DIFFERS, NOT_TESTABLE, Comparison
-from lossylink.protections.linkguardian import delays
-from lossylink.protections.linkguardian import prediction as lg_plan
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.theory.intervals import clustered
+from lossylink.statistics.intervals import clustered
 
 
 def link(loss: str, *, rate_gbps: int = 100, **rest: object) -> Link:

@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossylink.cli.exits import INTERRUPTED, MISTAKE
+from lossylink.declared.protections import families
 from lossylink.errors import UserError
 from lossylink.planning import Link, plan, triage
 from lossylink.planning.links_file import Defaults, LinkRow, read_links
 from lossylink.planning.prediction import Outline
 from lossylink.planning.triage import DRAIN, LEAVE, NOT_TESTABLE, PROTECT, Verdict, ranked
-from lossylink.protections import families
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory import codewords
 

@@ -16,6 +16,8 @@ from lossylink.cli.exits import FAILED, MISTAKE
 from lossylink.errors import UserError
 from lossylink.planning import Link, Plan, plan
 from lossylink.planning.fabric import plan_fabric, policies, years_below
+from lossylink.planning.families.linkguardian import delays
+from lossylink.planning.families.linkguardian import prediction as lg_plan
 from lossylink.planning.link import MOST_PROBE_FRAMES, PROBE_FRAMES
 from lossylink.planning.planner import count_words
 from lossylink.planning.prediction import (
@@ -27,10 +29,8 @@ from lossylink.planning.prediction import (
     frames_showing,
 )
 from lossylink.planning.stress import loss_interval, simulate, simulated_loss
-from lossylink.protections.linkguardian import delays
-from lossylink.protections.linkguardian import prediction as lg_plan
 from lossylink.scenario.loss import Loss
-from lossylink.statistics import binomial_interval
+from lossylink.statistics.estimates import binomial_interval
 
 from .conftest import Ended
 

@@ -10,8 +10,8 @@ import pytest
 from lossylink.errors import UserError
 from lossylink.planning import Link, Workload, plan
 from lossylink.planning.workload import UnderLoad, _tail, under_load
-from lossylink.runner import run
-from lossylink.statistics import Estimate, percentile
+from lossylink.running.runner import run
+from lossylink.statistics.estimates import Estimate, percentile
 
 
 def link(loss: float = 1e-3) -> Link:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lossylink.declared.protections import Protection, parse_protection
 from lossylink.errors import UserError
-from lossylink.protections import Protection, parse_protection
 
 
 def value(text: str, common: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import lossylink
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory.phy import code_named, mean_frame_loss_ratio
 

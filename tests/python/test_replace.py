@@ -17,14 +17,14 @@ from rich.console import Console
 
 import lossylink
 from lossylink import UserError
+from lossylink._package.holding import holding_of
 from lossylink.cli.exits import INTERRUPTED, MISTAKE
-from lossylink.holding import holding_of
 from lossylink.reproduce import ReproduceResult, reproduce
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results import Run
-from lossylink.run_directory import default_directory, staged
-from lossylink.sweeping import Sweep, shards
+from lossylink.results.directory import default_directory, staged
+from lossylink.results.run import Run
+from lossylink.running.sweeping import Sweep, shards
 
 from .conftest import Ended
 from .synthetic import synthetic_runner
@@ -103,7 +103,7 @@ def test_a_sweep_goes_on_in_its_own_folder(command: Command, monkeypatch: pytest
     assert "3 of 3 points, 2 resumed" in command(*SWEEP[:-3], "loss=1e-3,1e-2,1e-1", *SWEEP[-2:]).out
     assert "2 of 2 points, 2 resumed" in command(*SWEEP, "--replace").out
     for module in ("points", "task", "running"):
-        monkeypatch.setattr(f"lossylink.sweeping.{module}.code", lambda: "another code")
+        monkeypatch.setattr(f"lossylink.running.sweeping.{module}.code", lambda: "another code")
     assert "2 of 2 points, 0 resumed" in command(*SWEEP).out
 
 

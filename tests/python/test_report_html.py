@@ -15,7 +15,7 @@ from rich.console import Console
 
 from lossylink.charts.chart import Axis, Chart, Series, embedded
 from lossylink.charts.palette import LOSS_FREE, name_of
-from lossylink.report.html import chart_json, render
+from lossylink.charts.report.html import chart_json, render
 from lossylink.reproduce import ReproduceResult, reproduce
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.files import GUIDES

@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lossylink.charts.chart import Axis, Chart, Guide, points
-from lossylink.lab.cli import app
-from lossylink.report.html import render
-from lossylink.report.page import Command, Heading, Line, Link, Section, Table, page_of
-from lossylink.report.sketch import Sketch
-from lossylink.route import ARTIFACT_ROUTE, LAB_ROUTE
+from lossylink.charts.report.html import render
+from lossylink.charts.report.page import Command, Heading, Line, Link, Section, Table, page_of
+from lossylink.charts.report.sketch import Sketch
+from lossylink.cli.lab import app
+from lossylink.scenario.route import ARTIFACT_ROUTE, LAB_ROUTE
 
 from .page_support import addresses, elements, identifiers
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import lossylink
-from lossylink.report.runs import page_of_runs
+from lossylink.cli.results_page import page_of_runs
 
 from .conftest import Ended
 from .page_support import addresses, identifiers

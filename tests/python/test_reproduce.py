@@ -12,14 +12,14 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.errors import RunError, UserError
-from lossylink.experiments import EXPERIMENTS
 from lossylink.reproduce import ReproduceResult, readme, reproduce
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
 from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results import Run
+from lossylink.results.run import Run
 from lossylink.scenario import resolve
 
 from .synthetic import completion_run, stress_run, synthetic_runner

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from lossylink.charts.drawing import draw_sheet
-from lossylink.experiments import experiment_named
-from lossylink.report.html import chart_json
+from lossylink.charts.report.html import chart_json
+from lossylink.declared.experiments import experiment_named
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
@@ -124,7 +124,7 @@ def test_slowdowns_are_judged_short_flows_apart() -> None:
 
 
 def test_the_report_can_be_imported_before_the_experiments() -> None:
-    command = [sys.executable, "-c", "import lossylink.report.html"]
+    command = [sys.executable, "-c", "import lossylink.charts.report.html"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 

@@ -21,7 +21,7 @@ from lossylink.reproduce.framework.judging import (
 )
 from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judgement, Need, Outcome
 from lossylink.reproduce.framework.model import judge as verdict_of
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 NOTHING = Finished({})
 PLACE = ("a job", "none")

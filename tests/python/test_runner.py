@@ -12,10 +12,10 @@ import pytest
 
 import lossylink
 from lossylink import RunError, UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.pool import run_all
-from lossylink.results import Run
-from lossylink.runner import run_scenario
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.results.run import Run
+from lossylink.running.pool import run_all
+from lossylink.running.runner import run_scenario
 from lossylink.scenario import resolve
 
 Simulate = Callable[[str, Callable[[float, float], None]], dict[str, Any]]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lossylink._package.resources import PUBLISHED, SCENARIOS
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.resources import PUBLISHED, SCENARIOS
 from lossylink.scenario import resolve
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.native import configuration

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 import typer
 
+from lossylink.cli import guard as guard_cli
 from lossylink.cli.app import build
-from lossylink.lab import guard_cli
-from lossylink.lab.plane import PlaneClient
-from lossylink.service import metrics
-from lossylink.service import unit as service_unit
-from lossylink.service.files import OurFile
-from lossylink.service.metrics import MetricsServer
+from lossylink.linux.lab.plane import PlaneClient
+from lossylink.linux.service import metrics
+from lossylink.linux.service import unit as service_unit
+from lossylink.linux.service.files import OurFile
+from lossylink.linux.service.metrics import MetricsServer
 
 from .conftest import Ended
 

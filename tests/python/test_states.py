@@ -12,7 +12,7 @@ import pytest
 
 import lossylink
 from lossylink.errors import UserError
-from lossylink.states import simulated
+from lossylink.results.states import simulated
 
 from .conftest import Ended
 

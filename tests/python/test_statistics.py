@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossylink import statistics
+from lossylink.statistics import estimates as statistics
 
 samples = st.lists(st.floats(min_value=0.0, max_value=1e9), min_size=1, max_size=60)
 

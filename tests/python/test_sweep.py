@@ -16,11 +16,12 @@ from typing import Any
 import polars
 import pytest
 
-from lossylink import UserError, _native, code, load, sweep
+from lossylink import UserError, _native, load, sweep
+from lossylink._package import code
+from lossylink._package.writing import whole
 from lossylink.cli.exits import INTERRUPTED
 from lossylink.errors import RunError
-from lossylink.sweeping import Sweep, shards
-from lossylink.writing import whole
+from lossylink.running.sweeping import Sweep, shards
 
 from .conftest import Ended
 
@@ -58,7 +59,7 @@ def forbid_running(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("a finished point was run again")
 
-    monkeypatch.setattr("lossylink.sweeping.task.run_scenario", forbidden)
+    monkeypatch.setattr("lossylink.running.sweeping.task.run_scenario", forbidden)
 
 
 def test_a_sweep_goes_on_where_it_was_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_nothing_of_the_clock_is_in_the_rows(tmp_path: Path) -> None:
 def test_points_of_other_code_are_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_small(tmp_path, loss=["0", "1e-3"])
     for module in ("points", "running", "task"):
-        monkeypatch.setattr(f"lossylink.sweeping.{module}.code", lambda: "0.1.0+other")
+        monkeypatch.setattr(f"lossylink.running.sweeping.{module}.code", lambda: "0.1.0+other")
     assert run_small(tmp_path, loss=["0", "1e-3"]).resumed == 0
 
 
@@ -223,14 +224,14 @@ def test_tables_are_kept_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int], error: Exception) -> None:
     """Let points of these seeds fail."""
-    from lossylink.runner import run_scenario as honest
+    from lossylink.running.runner import run_scenario as honest
 
     def run(scenario: Any, **keywords: Any) -> Any:
         if scenario.seed in seeds:
             raise error
         return honest(scenario, **keywords)
 
-    monkeypatch.setattr("lossylink.sweeping.task.run_scenario", run)
+    monkeypatch.setattr("lossylink.running.sweeping.task.run_scenario", run)
 
 
 def test_a_point_that_fails_is_a_row_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,10 @@ import pytest
 from lossylink import UserError, sweep
 from lossylink.errors import RunError
 from lossylink.reproduce import reproduce
-from lossylink.sweeping import Sweep, shards
-from lossylink.sweeping.driving import ATTEMPTS
-from lossylink.sweeping.executors import Asked, open_workers
-from lossylink.sweeping.task import Done, Task
+from lossylink.running.sweeping import Sweep, shards
+from lossylink.running.sweeping.driving import ATTEMPTS
+from lossylink.running.sweeping.executors import Asked, open_workers
+from lossylink.running.sweeping.task import Done, Task
 
 from .conftest import Ended
 
@@ -123,7 +123,7 @@ def test_tasks_of_dead_workers_are_done_by_others(tmp_path: Path) -> None:
 
 
 def test_what_a_dead_worker_wrote_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossylink.runner import run_scenario as honest
+    from lossylink.running.runner import run_scenario as honest
 
     ran: list[int] = []
 
@@ -131,7 +131,7 @@ def test_what_a_dead_worker_wrote_is_not_run_again(tmp_path: Path, monkeypatch: 
         ran.append(scenario.seed)
         return honest(scenario, **words)
 
-    monkeypatch.setattr("lossylink.sweeping.task.run_scenario", counted)
+    monkeypatch.setattr("lossylink.running.sweeping.task.run_scenario", counted)
     deadly = Deadly(lambda _task, attempt: "after" if attempt == 1 else "")
     sweep(
         "stress",
@@ -190,7 +190,7 @@ def test_a_pool_that_is_broken_keeps_what_it_had(tmp_path: Path) -> None:
 
 
 def test_a_worker_with_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lossylink.sweeping.task.code", lambda: "0.1.0+other")
+    monkeypatch.setattr("lossylink.running.sweeping.task.code", lambda: "0.1.0+other")
     with pytest.raises(UserError, match="runs other code than this call; install the same lossylink"):
         swept(tmp_path)
     assert shards.read(tmp_path / "points") == {}
@@ -407,7 +407,7 @@ def test_a_reproduction_is_the_same_by_an_executor(tmp_path: Path) -> None:
 def test_a_reproduction_by_an_executor_is_interrupted_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lossylink.runner import run_scenario as honest
+    from lossylink.running.runner import run_scenario as honest
 
     def call(stops: bool) -> Any:
         ran: list[Any] = []
@@ -418,7 +418,7 @@ def test_a_reproduction_by_an_executor_is_interrupted_and_goes_on(
                 raise KeyboardInterrupt
             return honest(scenario, **words)
 
-        monkeypatch.setattr("lossylink.sweeping.task.run_scenario", run)
+        monkeypatch.setattr("lossylink.running.sweeping.task.run_scenario", run)
         return reproduce(
             output=tmp_path,
             only=["stress"],

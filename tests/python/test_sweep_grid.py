@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossylink import UserError
-from lossylink.sweeping.grid import MAX_POINTS, combinations, parse_grid, ranged
+from lossylink.running.sweeping.grid import MAX_POINTS, combinations, parse_grid, ranged
 
 
 def test_a_logarithmic_range_has_equal_ratios_and_both_ends() -> None:

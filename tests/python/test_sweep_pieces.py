@@ -10,11 +10,11 @@ import pytest
 
 import lossylink
 from lossylink.errors import RunError
-from lossylink.runner import jobs_of, run_scenario
+from lossylink.running.runner import jobs_of, run_scenario
+from lossylink.running.sweeping import shards
+from lossylink.running.sweeping.pieces import MOST_PIECES, Piece, pieces_of, put_together, run_piece
+from lossylink.running.sweeping.task import Task
 from lossylink.scenario import Scenario, resolve
-from lossylink.sweeping import shards
-from lossylink.sweeping.pieces import MOST_PIECES, Piece, pieces_of, put_together, run_piece
-from lossylink.sweeping.task import Task
 
 #: The last block is not whole.
 TRIALS = 1_050
@@ -98,7 +98,7 @@ def test_pieces_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: p
             raise RunError("a piece broke")
         return run_piece(scenario, piece, report)
 
-    monkeypatch.setattr("lossylink.sweeping.task.run_piece", counted)
+    monkeypatch.setattr("lossylink.running.sweeping.task.run_piece", counted)
     broken = swept(tmp_path / "some", threads=2, keep_going=True)
     assert (broken.finished, sorted(broken.failed)) == (0, sorted(set(broken.names)))
     assert len(ran) == 22
@@ -117,9 +117,9 @@ def test_pieces_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: p
 
 
 def test_a_task_may_be_a_piece(tmp_path: Path) -> None:
-    from lossylink.code import code
-    from lossylink.sweeping.points import name_of
-    from lossylink.sweeping.task import do
+    from lossylink._package.code import code
+    from lossylink.running.sweeping.points import name_of
+    from lossylink.running.sweeping.task import do
 
     scenario = scenario_of()
     name = Piece(2, 3).name(name_of(scenario, None))

@@ -14,9 +14,9 @@ from scipy import stats
 
 import lossylink
 from lossylink import UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.statistics import Estimate, binomial_interval, clustered_interval
-from lossylink.sweeping.until import MOST_TIMES, Until, parse_until
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.running.sweeping.until import MOST_TIMES, Until, parse_until
+from lossylink.statistics.estimates import Estimate, binomial_interval, clustered_interval
 
 CLOCK = "packets_per_wall_second"
 #: Experiment, the key of its work, a small amount, what a row says of it.

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betainc
 
-from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
+from lossylink.statistics import intervals
+from lossylink.theory import cubic, dctcp, fec, linkguardian, mathis, pftk
 
 RATIOS = st.floats(min_value=1e-6, max_value=0.5)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lossylink.theory import intervals
+from lossylink.statistics import intervals
 from lossylink.theory.phy import (
     CODES,
     FIRECODE,

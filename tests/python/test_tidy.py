@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from lossylink import backends, experiments
-from lossylink.backends import backend_named
-from lossylink.backends.live import measure_of
-from lossylink.discovery import modules_in, names_in
-from lossylink.experiments import EXPERIMENTS
+from lossylink._package.discovery import modules_in, names_in
+from lossylink._package.resources import SCENARIOS
+from lossylink.declared import experiments
+from lossylink.declared.experiments import EXPERIMENTS
 from lossylink.reproduce.framework import registry
-from lossylink.resources import SCENARIOS
+from lossylink.running import backends
+from lossylink.running.backends import backend_named
+from lossylink.running.backends.live import measure_of
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.section import keys_in
@@ -117,12 +118,12 @@ def test_no_modules_import_each_other(deferred: bool) -> None:
 
 
 def test_the_search_for_circles_finds_one() -> None:
-    one, other = "from lossylink import runner", "def late():\n    from lossylink.results import Run"
+    one, other = "from lossylink import runner", "def late():\n    from lossylink.results.run import Run"
     found = [
         [name for node in imports(ast.parse(text).body, deferred=True) for name in imported_modules(node)]
-        for text in (one, other, "if TYPE_CHECKING:\n    import lossylink.runner")
+        for text in (one, other, "if TYPE_CHECKING:\n    import lossylink.running.runner")
     ]
-    assert found == [["lossylink.runner"], ["lossylink.results"], []]
+    assert found == [["lossylink.running.runner"], ["lossylink.results.run"], []]
 
 
 def loads(tree: ast.AST) -> Iterator[str]:

@@ -94,7 +94,7 @@ def test_a_plan_takes_the_chain_that_frames_meet_at_line_rate() -> None:
 def test_a_code_leaves_what_the_chain_says() -> None:
     """Blocks of a saturated line are 30 frames back to back, of which more than 5 are lost."""
     here = Link.losing(parse_loss("gilbert-elliott:mean=1%,burst=300ns"), rate_bps=10**11, propagation_ps=0)
-    from lossylink.protections.fec import prediction
+    from lossylink.planning.families import fec as prediction
 
     said = prediction.residual_loss(prediction.Code(data_packets=25, parity_packets=5), here)
     row = sent("fec:25/5", loss__forward="gilbert-elliott:mean=1%,burst=300ns")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lossylink.cli.running import parse_settings
+from lossylink.running.sweeping import parse_grid
 from lossylink.scenario import resolve
-from lossylink.sweeping import parse_grid
 
 from .gallery import GALLERY, NAMES, PICTURES
 from .test_help import COMMANDS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lossylink.checks import Status
-from lossylink.experiments.mathis import traps
+from lossylink.results.checks import Status
+from lossylink.running.mathis import traps
 
 from .fake_simulator import BASE, FakeSimulator
 from .mathis_support import trap

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from lossylink.checks.verdict import Status
-from lossylink.experiments.mathis.scenario import run_trap
-from lossylink.experiments.mathis.traps import TRAPS, TrapRun
+from lossylink.results.checks.verdict import Status
+from lossylink.running.mathis.scenario import run_trap
+from lossylink.running.mathis.traps import TRAPS, TrapRun
 from lossylink.scenario import resolve
 
 #: What the mistake does to the trial, beside failing its check: a figure of the first set-up and the last.

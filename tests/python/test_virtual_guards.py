@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest.lab import Played, run_in_lab
-from lossylink.lab import LabSettings
+from lossylink.linux.guest.lab import Played, run_in_lab
+from lossylink.linux.lab import LabSettings
 
 from . import virtual_guards
 from .kernel_support import needed_kernel

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from lossylink.declared.protections import parse_protection
 from lossylink.errors import RunError, UserError
-from lossylink.guest import hosts
-from lossylink.guest.watch import Watch
-from lossylink.protections import parse_protection
+from lossylink.linux.guest import hosts
+from lossylink.linux.guest.watch import Watch
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 

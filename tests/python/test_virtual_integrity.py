@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lossylink.declared.protections import parse_protection
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan
-from lossylink.guest.session import run_session
-from lossylink.protections import parse_protection
+from lossylink.linux.guest import Guest, Plan
+from lossylink.linux.guest.session import run_session
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from lossylink.declared.protections import parse_protection
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan, hosts, machine, stubs
-from lossylink.guest.session import run_session
-from lossylink.protections import parse_protection
+from lossylink.linux.guest import Guest, Plan, hosts, machine, stubs
+from lossylink.linux.guest.session import run_session
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 
@@ -218,7 +218,7 @@ def test_flows_that_real_tcp_does_not_end_are_slower_than_all_that_it_does() -> 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
     """Three times, the third time on a machine with other work."""
-    program = Path(__file__).parents[2] / "python/lossylink/backends/kernel/programs/short_flows.py"
+    program = Path(__file__).parents[2] / "python/lossylink/running/backends/kernel/programs/short_flows.py"
     config = configured(loss__forward="1%", link__rate="100Gbps")
     options = '{"congestion_control": "cubic", "mss_bytes": 1460, "flow_rate_bytes": 0}'
     server = '{"address": "10.2.2.2", "size_bytes": 24387}'
@@ -275,7 +275,7 @@ def test_a_program_that_polls_gets_on(tmp_path: Path) -> None:
 
 
 def test_a_program_that_computes_for_ever_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lossylink.guest.watch.PATIENCE_SECONDS", 2.0)
+    monkeypatch.setattr("lossylink.linux.guest.watch.PATIENCE_SECONDS", 2.0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(RunError, match="virtual time stands still: sh has used the processor"):
         said(configured(), "sh", "-c", "while :; do :; done", here=tmp_path)

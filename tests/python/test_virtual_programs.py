@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.guest.session import run_session
-from lossylink.protections import parse_protection
+from lossylink.declared.protections import parse_protection
+from lossylink.linux.guest.session import run_session
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from lossylink.backends.kernel.rdma_writes import plan_of
+from lossylink._package.resources import SCENARIOS
+from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.protections import parse_protection
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.guest import Guest, rdma
-from lossylink.protections import parse_protection
-from lossylink.resources import SCENARIOS
+from lossylink.linux.guest import Guest, rdma
+from lossylink.running.backends.kernel.rdma_writes import plan_of
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 

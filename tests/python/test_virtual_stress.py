@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink.backends.kernel.stress import Load, load_of
+from lossylink.declared.protections import parse_protection
 from lossylink.errors import UserError
-from lossylink.protections import parse_protection
+from lossylink.running.backends.kernel.stress import Load, load_of
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 

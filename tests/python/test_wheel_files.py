@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import wheel_files
-from lossylink import resources
-from lossylink.bmv2 import runtime
+from lossylink._package import resources
+from lossylink.linux.bmv2 import runtime
 
 
 def wheel(path: Path, without: str = "") -> str:
@@ -32,7 +32,7 @@ def test_what_the_package_reads_is_expected() -> None:
     read += [Path(runtime.__file__).with_name("runtime.thrift")]
     assert {f"lossylink/{path.relative_to(root).as_posix()}" for path in read} <= expected
     assert {
-        "lossylink/report/assets/report.html.j2",
+        "lossylink/charts/report/assets/report/html.j2",
         "lossylink/py.typed",
         "lossylink/_native.pyi",
     } <= expected
@@ -51,7 +51,7 @@ def test_every_program_for_switches_is_named_to_the_builder() -> None:
     link = wheel_files.SOURCES / "lossylink" / "p4"
     assert unnamed(link, patterns) == []
     without = [pattern for pattern in patterns if not pattern.endswith(".p4")]
-    assert "python/lossylink/p4/linkguardian/sender.p4" in unnamed(link, without)
+    assert "python/lossylink/_package/p4/linkguardian/sender.p4" in unnamed(link, without)
 
 
 @pytest.mark.parametrize(

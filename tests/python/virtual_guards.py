@@ -22,12 +22,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lossylink.backends.live.stress import run_load, wait_for_guards
-from lossylink.lab import Lab
-from lossylink.lab.hosts import H4, H8, INTERFACE
-from lossylink.lab.plane import start_plane
-from lossylink.lab.process import Process
-from lossylink.lab.topology import parts
+from lossylink.linux.lab import Lab
+from lossylink.linux.lab.hosts import H4, H8, INTERFACE
+from lossylink.linux.lab.plane import start_plane
+from lossylink.linux.lab.process import Process
+from lossylink.linux.lab.topology import parts
+from lossylink.running.backends.live.stress import run_load, wait_for_guards
 
 MS = 10**6
 #: EtherTypes on the wire: a message between guards, a frame that LinkGuardian protects, a frame of a host.

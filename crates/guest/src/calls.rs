@@ -1,4 +1,4 @@
-//! The functions that the kernel calls. The kernel's side is `python/lossylink/kernel/source/lossylink_user.c`; both
+//! The functions that the kernel calls. The kernel's side is `python/lossylink/linux/kernel/source/lossylink_user.c`; both
 //! change together.
 //!
 //! Times are nanoseconds of the kernel's monotonic clock. A kernel is one thread.

@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from lossylink._package.writing import whole
 from lossylink.charts.chart import Chart, Series, Sheet
-from lossylink.percentiles import NEVER
-from lossylink.writing import whole
+from lossylink.statistics.percentiles import NEVER
 
 COLUMNS = ("chart", "series", "x", "y", "y_low", "y_high", "label")
 

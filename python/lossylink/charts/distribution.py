@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lossylink.charts.chart import Series, embedded
-from lossylink.statistics import survival
+from lossylink.statistics.estimates import survival
 
 EXACT_TAIL = 250
 """Largest values that are always kept one by one: all that a 99.9th percentile of 250 K flows rests on."""

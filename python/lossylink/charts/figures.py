@@ -12,7 +12,7 @@ from lossylink.charts.samples import samples_of
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.results import Run
+    from lossylink.results.run import Run
 
 
 @dataclass(frozen=True)

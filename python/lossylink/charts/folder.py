@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lossylink._package.holding import holding_of
+from lossylink._package.writing import whole
 from lossylink.errors import UserError
-from lossylink.holding import holding_of
-from lossylink.writing import whole
 
 #: Says of which results the figures of a folder are, and which files they are.
 RECORD = ".figures.json"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from lossylink import protections
+from lossylink.declared import protections
 
 # Okabe, Ito: "Color Universal Design" (2008).
 OKABE_ITO = {

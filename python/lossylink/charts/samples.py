@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from lossylink.charts.palette import name_of
-from lossylink.protections import look_of
+from lossylink.declared.protections import look_of
 
 if TYPE_CHECKING:
-    from lossylink.results import Run
+    from lossylink.results.run import Run
 
 #: Slots of lines that are not told apart by their protections.
 SLOTS = ("blue", "vermillion", "green", "orange", "purple", "sky", "black", "yellow")

@@ -26,8 +26,8 @@ _COMMANDS = {
     "keys": "lossylink.cli.explain:keys",
     "explain": "lossylink.cli.explain:explain",
     "doctor": "lossylink.cli.doctor:command",
-    "wire": "lossylink.lab.boxes:wire",
-    "restore": "lossylink.lab.boxes:restore",
+    "wire": "lossylink.cli.boxes:wire",
+    "restore": "lossylink.cli.boxes:restore",
     "validate": "lossylink.cli.validate:command",
     "virtual": "lossylink.cli.virtual:command",
 }
@@ -35,8 +35,8 @@ _COMMANDS = {
 _TAKES_COMMAND = {"virtual"}
 #: Commands that have commands of their own.
 _GROUPS = {
-    "guard": "lossylink.lab.guard_cli:app",
-    "lab": "lossylink.lab.cli:app",
+    "guard": "lossylink.cli.guard:app",
+    "lab": "lossylink.cli.lab:app",
     "kernel": "lossylink.cli.kernel:app",
 }
 
@@ -104,7 +104,7 @@ def _found(home: str) -> Any:
 
 
 def _list_of_experiments() -> str:
-    from lossylink.experiments import EXPERIMENTS  # for the help alone
+    from lossylink.declared.experiments import EXPERIMENTS  # for the help alone
     from lossylink.scenario.packaged import packaged, title_of
 
     experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]

@@ -20,7 +20,7 @@ def command(
     """
     import json  # heavy imports wait until they are needed
 
-    from lossylink.doctor import examine
+    from lossylink.linux.doctor import examine
 
     findings = examine()
     if as_json:

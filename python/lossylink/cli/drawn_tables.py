@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from lossylink.cli.fitting import GAP, fitting
-from lossylink.frames import cell
-from lossylink.headline import Headline, headline
-from lossylink.percentiles import NEVER, is_never
+from lossylink.results.frames import cell
+from lossylink.results.headline import Headline, headline
+from lossylink.statistics.percentiles import NEVER, is_never
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6

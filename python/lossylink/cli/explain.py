@@ -17,8 +17,8 @@ def listing() -> None:
     --------
         lossylink list
     """
-    from lossylink.experiments import EXPERIMENTS  # help texts do without
-    from lossylink.protections import spellings
+    from lossylink.declared.experiments import EXPERIMENTS  # help texts do without
+    from lossylink.declared.protections import spellings
     from lossylink.scenario.loss import USAGES
     from lossylink.scenario.packaged import packaged, title_of
 
@@ -39,7 +39,7 @@ def keys(
 
         lossylink keys tcp-fct
     """
-    from lossylink.experiments import experiment_named
+    from lossylink.declared.experiments import experiment_named
     from lossylink.scenario.keys import keys_of
     from lossylink.scenario.models import SECTIONS
     from lossylink.scenario.section import keys_in
@@ -70,7 +70,7 @@ def explain(
 
         lossylink explain ackNoTimeout
     """
-    from lossylink.explaining import explain as meanings_of
+    from lossylink.scenario.explaining import explain as meanings_of
 
     console = Console(highlight=False, soft_wrap=True)
     for meaning in meanings_of(word):

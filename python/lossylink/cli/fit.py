@@ -121,7 +121,7 @@ def _fit(recording: Path, *, rate_bps: int, frame_bytes: int, output: Path | Non
     """Fit a recording and write what was found."""
     from lossylink.cli.progress import progress_bar
     from lossylink.measuring.recordings import findings_of
-    from lossylink.run_directory import staged
+    from lossylink.results.directory import staged
 
     stem = recording.name.partition(".")[0]
     target = output or new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lossylink.headline import BASELINE, FEW, Headline, why_failed
-from lossylink.percentiles import LEAST_BEYOND, NEVER
+from lossylink.results.headline import BASELINE, FEW, Headline, why_failed
+from lossylink.statistics.percentiles import LEAST_BEYOND, NEVER
 
 #: Blanks between two columns.
 GAP = 2

@@ -80,7 +80,7 @@ def keep_gauges(
     reading: Reading, *, needs_histogram: bool, begin: str, output: Path | None, replace: bool
 ) -> None:
     """Read gauges, print what they tell, and write a scenario of it."""
-    from lossylink.run_directory import staged
+    from lossylink.results.directory import staged
 
     found = reading.found(needs_histogram=needs_histogram)
     stem = reading.path.name.partition(".")[0]

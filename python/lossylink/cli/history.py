@@ -69,9 +69,9 @@ def keep_history(
     from lossylink.measuring.fit import Decision, Fit, Kind
     from lossylink.measuring.outcome import Finding
     from lossylink.planning.link import CHECK_BYTES
-    from lossylink.run_directory import staged
+    from lossylink.results.directory import staged
     from lossylink.scenario.loss import parse_loss
-    from lossylink.statistics import Estimate
+    from lossylink.statistics.estimates import Estimate
     from lossylink.theory.phy import frame_loss_ratio
 
     told, line = _told(path, code=code, target=target, rate_bps=rate_bps, frame_bytes=frame_bytes)
@@ -103,7 +103,7 @@ def keep_history(
 
 
 def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: int) -> tuple[_Told, Any]:
-    from lossylink import compressed
+    from lossylink._package import compressed
     from lossylink.measuring.line import recognised, table
     from lossylink.measuring.line.drift import crossing, drift_of, history_of
     from lossylink.planning.link import CHECK_BYTES

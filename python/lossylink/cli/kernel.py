@@ -40,7 +40,7 @@ def build(
     """
     import sys
 
-    from lossylink.kernel import build_kernel  # heavy imports wait until they are needed
+    from lossylink.linux.kernel import build_kernel  # heavy imports wait until they are needed
 
     try:
         kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
@@ -80,8 +80,8 @@ def status(
     """
     import json
 
-    from lossylink.kernel.cache import cache_folder, find_kernel, kernels, unfinished
-    from lossylink.kernel.recipe import recipe_hash
+    from lossylink.linux.kernel.cache import cache_folder, find_kernel, kernels, unfinished
+    from lossylink.linux.kernel.recipe import recipe_hash
 
     used, stopped = find_kernel(), unfinished()
     if as_json:
@@ -117,7 +117,7 @@ def remove(
     import sys
 
     from lossylink.errors import UserError
-    from lossylink.kernel.cache import cache_folder, kernels, remove_all, unfinished
+    from lossylink.linux.kernel.cache import cache_folder, kernels, remove_all, unfinished
 
     whole, parts = len(kernels()), len(unfinished())
     if not whole + parts:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lossylink.cli.drawn_tables import table_of
 from lossylink.cli.progress import QUIET_SECONDS, progress_bar
-from lossylink.job import Progress as Tell
+from lossylink.declared.job import Progress as Tell
 
 #: Rows that are shown.
 ROWS = 8

@@ -140,7 +140,7 @@ def _measure(
 ) -> None:
     """Measure an interface and write what was found."""
     from lossylink.measuring.interface import Interface
-    from lossylink.run_directory import staged
+    from lossylink.results.directory import staged
 
     interface = Interface.find(link)
     rate_bps = _link_rate(rate_of_link, interface)

@@ -14,12 +14,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lossylink._package.writing import whole
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.cli.progress import progress_bar
 from lossylink.errors import UserError
 from lossylink.planning.links_file import Defaults, read_links
 from lossylink.planning.triage import DRAIN, LEAVE, NOT_TESTABLE, PROTECT, Action, Verdict, ranked, triage
-from lossylink.writing import whole
 
 _STYLES: dict[Action, str] = {DRAIN: "red", PROTECT: "yellow", NOT_TESTABLE: "cyan", LEAVE: "green"}
 _COLUMNS = ("link", "action", "loss", "harm", "left", "protection", "why")

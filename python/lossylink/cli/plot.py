@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossylink._package.writing import output_to
 from lossylink.errors import UserError
-from lossylink.writing import output_to
 
 if TYPE_CHECKING:
     from lossylink.charts.chart import Sheet
-    from lossylink.results import Run
+    from lossylink.results.run import Run
 
 PICTURES = ("png", "svg", "pdf")
 FLENT = "flent"
@@ -111,7 +111,7 @@ def read_formats(text: str) -> list[str]:
 
 
 def _load(directories: Sequence[Path]) -> list[tuple[str, Run]]:
-    from lossylink.loading import load_runs
+    from lossylink.running.loading import load_runs
 
     return [one for directory in directories for one in load_runs(directory)]
 
@@ -151,7 +151,7 @@ def _save_one(sheet: Sheet, folder: Path, formats: list[str]) -> tuple[Path, ...
 
 
 def _for_flent(runs: list[tuple[str, Run]], folder: Path) -> list[Path]:
-    from lossylink.flent import write_flent
+    from lossylink.charts.flent import write_flent
 
     with output_to(folder):
         return write_flent(runs, folder)

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 import typer
 
+from lossylink._package.writing import output_to, whole
 from lossylink.errors import UserError
-from lossylink.writing import output_to, whole
 
 
 def command(
@@ -38,8 +38,8 @@ def command(
 
         lossylink report results/reno results/cubic --title "Reno and CUBIC" -o reno-cubic.html
     """
-    from lossylink.report.html import render
-    from lossylink.report.runs import page_of_runs, places_of
+    from lossylink.charts.report.html import render
+    from lossylink.cli.results_page import page_of_runs, places_of
 
     held = results_in(output)
     if held is not None and set(held) != set(places_of(runs, output.absolute())) and not replace:

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from lossylink._package.writing import output_to
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
-from lossylink.writing import output_to
 
 
 class Measured(StrEnum):

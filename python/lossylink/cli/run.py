@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
 
-from lossylink import backends
 from lossylink.cli.running import carry_out
-from lossylink.protections import usages
+from lossylink.declared.protections import usages
+from lossylink.running import backends
 
 
 def command(

@@ -14,8 +14,8 @@ from lossylink.cli.exits import FAILED, INTERRUPTED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.results import Run
-    from lossylink.run_directory import Staged
+    from lossylink.results.directory import Staged
+    from lossylink.results.run import Run
     from lossylink.scenario import Scenario
 
 
@@ -39,7 +39,7 @@ def carry_out(
     backend: str | None = None,
 ) -> None:
     """Run what the options of ``lossylink run`` ask for, and show a row for each protection."""
-    from lossylink import runner  # heavy imports wait until they are needed
+    from lossylink.running import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
 
     if replace and output is None:
@@ -95,7 +95,7 @@ def _open_directory(
     """Open the directory before the run, so that one that cannot be written costs no time."""
     if as_json and output is None:
         return None
-    from lossylink.run_directory import default_directory, staged
+    from lossylink.results.directory import default_directory, staged
 
     target = output or default_directory(scenario.experiment.name, scenario.describe())
     return stack.enter_context(staged(target, replace=replace))
@@ -164,7 +164,7 @@ def _keep(stack: ExitStack, directory: Staged | None, result: Run, *, with_csv: 
     """
     if directory is None:
         return None
-    from lossylink.run_directory import remove, write_run
+    from lossylink.results.directory import remove, write_run
 
     if not result.records:
         # What is given up vanishes with its context, which may have happened already.
@@ -185,7 +185,7 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
 
     show_rows(result.experiment, result.records, every_key=every_key, sample=result.sample)
     if result.states:
-        from lossylink.states import simulated  # few ask for them
+        from lossylink.results.states import simulated  # few ask for them
 
         for state in result.states:
             print(f"\n{simulated(state)}\n")

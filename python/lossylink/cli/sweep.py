@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossylink._package.writing import output_to, whole
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
 from lossylink.errors import UserError
-from lossylink.writing import output_to, whole
 
 if TYPE_CHECKING:
-    from lossylink.sweeping import Sweep
+    from lossylink.running.sweeping import Sweep
 
 #: Errors of points that are shown; the rows have them all.
 SHOWN_ERRORS = 5
@@ -102,10 +102,10 @@ def command(
     """
     import json  # heavy imports wait until they are needed
 
-    from lossylink import sweeping
     from lossylink.cli.live_table import sweep_display
     from lossylink.cli.running import parse_settings
-    from lossylink.run_directory import write_csv
+    from lossylink.results.directory import write_csv
+    from lossylink.running import sweeping
 
     values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")
     if not values and not together:

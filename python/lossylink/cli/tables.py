@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lossylink.cli.fitting import GAP, fitting, notes
-from lossylink.frames import aligned
-from lossylink.headline import Headline, headline, why_failed
-from lossylink.ratios import Sample
+from lossylink.results.frames import aligned
+from lossylink.results.headline import Headline, headline, why_failed
+from lossylink.statistics.ratios import Sample
 
 if TYPE_CHECKING:
     from rich.console import Console

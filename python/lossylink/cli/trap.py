@@ -32,14 +32,14 @@ def check_trap(
 def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:
     """Run the set-ups of a trap and print its page, or one JSON object with a row for each."""
     from lossylink.cli.progress import progress_bar  # heavy imports wait until they are needed
-    from lossylink.experiments import mathis
+    from lossylink.running import mathis
 
     started = time.monotonic()
     with progress_bar(f"trap {name}") as progress:
         outcome = mathis.run_trap(scenario, name, progress=progress)
     if as_json:
-        from lossylink.job import Part
-        from lossylink.runner import gather
+        from lossylink.declared.job import Part
+        from lossylink.running.runner import gather
 
         parts = [Part(row=row) for row in outcome.rows]
         wall_seconds = time.monotonic() - started

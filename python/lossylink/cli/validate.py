@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from lossylink.cli.exits import FAILED, leave
-from lossylink.results import jsonable
+from lossylink.results.run import jsonable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lossylink.guest.comparison import Throughput, Times
-    from lossylink.guest.writes import Writes
-    from lossylink.lab.comparison import Comparison
-    from lossylink.results import Run
-    from lossylink.statistics import Estimate
+    from lossylink.linux.guest.comparison import Throughput, Times
+    from lossylink.linux.guest.writes import Writes
+    from lossylink.linux.lab.comparison import Comparison
+    from lossylink.results.run import Run
+    from lossylink.statistics.estimates import Estimate
 
 #: Where throughput is compared with the live lab: loss ratio and round trip. In the first a flow of Reno or
 #: CUBIC is bound now by the link and now by its losses; in the others by its losses. BBR fills the link.
@@ -105,9 +105,9 @@ def _kernel(
     runs: int, control: list[str] | None, place: list[int] | None, only: Figure | None, *, as_json: bool
 ) -> bool:
     from lossylink.errors import unknown
-    from lossylink.guest import comparison
-    from lossylink.guest.writes import writes
-    from lossylink.kernel import require_kernel
+    from lossylink.linux.guest import comparison
+    from lossylink.linux.guest.writes import writes
+    from lossylink.linux.kernel import require_kernel
 
     require_kernel()
     controls = control or comparison.CONTROLS
@@ -196,8 +196,8 @@ def _with_interval(one: Estimate) -> str:
 def _live(
     runs: int, events: int, control: list[str] | None, place: list[int] | None, *, as_json: bool
 ) -> bool:
-    from lossylink.backends.live.bench import available_congestion_controls
-    from lossylink.lab.comparison import compare, points
+    from lossylink.linux.lab.comparison import compare, points
+    from lossylink.running.backends.live.bench import available_congestion_controls
 
     available = available_congestion_controls()
     chosen = tuple(one for one in control or CONTROLS if one in available)

@@ -12,10 +12,10 @@ import typer
 
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.cli.progress import LINE_SECONDS
-from lossylink.protections import usages
+from lossylink.declared.protections import usages
 
 if TYPE_CHECKING:
-    from lossylink.guest import Finished
+    from lossylink.linux.guest import Finished
     from lossylink.scenario import Scenario
 
 
@@ -59,7 +59,7 @@ def command(
         lossylink virtual --rtt 1ms --loss 1% -p lg ./my-store-benchmark.sh
     """
     from lossylink.cli.running import parse_settings
-    from lossylink.kernel import require_kernel
+    from lossylink.linux.kernel import require_kernel
     from lossylink.scenario import resolve
 
     chosen: dict[str, Any] = {
@@ -74,7 +74,7 @@ def command(
     chosen |= parse_settings(settings or [])
     scenario = resolve("throughput", settings=chosen, protection=protection or ["none"], seed=seed)
     kernel = require_kernel()
-    from lossylink.guest.session import run_session
+    from lossylink.linux.guest.session import run_session
     from lossylink.scenario.native import configuration
 
     reports: list[dict[str, Any]] = []

@@ -27,7 +27,7 @@ from lossylink.measuring.ratios import by_runs, by_visits, none_lost, of_record
 from lossylink.measuring.record import Record
 from lossylink.measuring.regularity import Repeating, kept_apart, repeating
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import CONFIDENCE, Estimate, binomial_interval
+from lossylink.statistics.estimates import CONFIDENCE, Estimate, binomial_interval
 from lossylink.theory.bursts import Chain
 
 FEWEST_RUNS: Final = 10

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lossylink.errors import UserError
-from lossylink.lab.tools import complete_path
+from lossylink.linux.lab.tools import complete_path
 from lossylink.measuring.exchange import Drops
 
 VIRTUAL_DRIVERS: Final = frozenset(

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from lossylink._package.holding import MANIFEST
+from lossylink._package.manifest import manifest
 from lossylink.errors import UserError
-from lossylink.holding import MANIFEST
-from lossylink.manifest import manifest
 from lossylink.measuring.chains import Report
 from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import Fit, counted, figures, fit
 from lossylink.measuring.ratios import by_runs
 from lossylink.planning import Link, plan
-from lossylink.run_directory import write_json
+from lossylink.results.directory import write_json
 from lossylink.scenario.loss import Loss
-from lossylink.statistics import Estimate, binomial_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate, binomial_interval, zero_events_upper_bound
 
 TARGET: Final = 1e-8
 """Effective loss of a healthy link, for which the plan is made."""

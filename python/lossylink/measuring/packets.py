@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lossylink.compressed import opened, plain
+from lossylink._package.compressed import opened, plain
 from lossylink.errors import UserError
 
 _SECTION, _INTERFACE, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 3, 6

@@ -15,9 +15,9 @@ import numpy as np
 
 from lossylink import _native
 from lossylink.measuring.record import Record
-from lossylink.statistics import Estimate, clustered_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate, clustered_interval, zero_events_upper_bound
+from lossylink.statistics.intervals import of_bursts
 from lossylink.theory.bursts import Chain
-from lossylink.theory.intervals import of_bursts
 
 #: Parts of a record whose counts are compared, as of a row.
 _BATCHES: Final = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lossylink import compressed
+from lossylink._package import compressed
 from lossylink.measuring.numbered import read_losses
 from lossylink.measuring.outcome import Finding
 from lossylink.measuring.packets import is_capture

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import polars
 
+from lossylink.declared.protections import keeps_order
 from lossylink.errors import UserError
 from lossylink.planning.prediction import CONFIDENCE
-from lossylink.protections import keeps_order
 
 PROTECTIONS: Final = ("lg", "lg-nb", "llr", "fec:10/1")
 DEPLOYMENTS: Final = (0.5, 1.0)
@@ -213,7 +213,7 @@ def _live_through(
     progress: Callable[[float, float], None],
 ) -> tuple[dict[str, Any], polars.DataFrame | None]:
     """Return the row of a policy, and the points of its protection; ``points`` are known ones."""
-    from lossylink.runner import run_scenario  # a plan of one link does without these
+    from lossylink.running.runner import run_scenario  # a plan of one link does without these
     from lossylink.scenario import resolve
 
     settings = base | {"fabric.constraint": policy.constraint, "fabric.deployment": policy.deployment}

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from lossylink import compressed, units
+from lossylink import units
+from lossylink._package import compressed
 from lossylink.errors import UserError, nearest
 from lossylink.scenario.loss import Loss, parse_loss
 

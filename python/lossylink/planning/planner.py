@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lossylink.declared.protections import families, keeps_order, parse_protection
 from lossylink.errors import UserError
 from lossylink.planning.link import Link
 from lossylink.planning.prediction import Prediction, is_within
@@ -14,7 +15,6 @@ from lossylink.planning.recording import Model, model_of
 from lossylink.planning.stress import by_simulation
 from lossylink.planning.transport import FLOW_BYTES, NAMES, Carried, Transport, best_carried, carry
 from lossylink.planning.workload import UnderLoad, Workload, under_load
-from lossylink.protections import families, keeps_order, parse_protection
 from lossylink.scenario.profiles import beyond_measurement
 
 LEAST_LOSS_RATIO: Final = 1e-15

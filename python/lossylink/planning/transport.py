@@ -71,9 +71,9 @@ def carry(
         The transport cannot be simulated on this link, or one flow in a hundred does not end over any
         protection; one line says why.
     """
-    from lossylink.runner import run_scenario  # a plan without a transport does without these
+    from lossylink.running.runner import run_scenario  # a plan without a transport does without these
     from lossylink.scenario import resolve
-    from lossylink.statistics import percentile_interval
+    from lossylink.statistics.estimates import percentile_interval
 
     scenario = resolve(
         EXPERIMENTS[transport],

@@ -19,14 +19,14 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from lossylink.declared.protections import families, keeps_order
 from lossylink.errors import UserError
 from lossylink.planning.line import LineLosses
 from lossylink.planning.link import CHECK_BYTES, Link
 from lossylink.planning.links_file import Counts, LinkRow
 from lossylink.planning.prediction import Outline
-from lossylink.protections import families, keeps_order
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import Estimate, binomial_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate, binomial_interval, zero_events_upper_bound
 from lossylink.theory import codewords
 
 LEAVE: Final = "leave"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossylink.planning.link import Link
     from lossylink.planning.prediction import Prediction
-    from lossylink.statistics import Estimate, Values
+    from lossylink.statistics.estimates import Estimate, Values
 
 FLOWS: Final = 10_000
 """Flows over each protection: their 99.9th percentile rests on ten of them."""
@@ -159,7 +159,7 @@ def _trials(
     seed: int,
     progress: Callable[[float, float], None] | None,
 ) -> polars.DataFrame:
-    from lossylink.runner import run_scenario  # a plan without flows does without these
+    from lossylink.running.runner import run_scenario  # a plan without flows does without these
     from lossylink.scenario import resolve
 
     scenario = resolve("workload", settings=settings, protection=protections, seed=seed)
@@ -176,8 +176,8 @@ def _slowdowns(trials: polars.DataFrame, protection: str) -> Values:
 
 def _tail(slowdowns: Values) -> Estimate:
     """Return the tail of the slowdowns with the interval that the run's replicas tell."""
-    from lossylink.experiments import experiment_named
-    from lossylink.statistics import percentile_interval
+    from lossylink.declared.experiments import experiment_named
+    from lossylink.statistics.estimates import percentile_interval
 
     # Flows of a replica wait for each other: ranks among all of them would claim too much.
     return percentile_interval(slowdowns, PERCENT, block=experiment_named("workload").block_trials)

@@ -9,14 +9,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lossylink import published
+from lossylink._package import published
 from lossylink.charts.chart import Sheet
 from lossylink.errors import UserError
-from lossylink.loading import load_run
 from lossylink.reproduce.experiments.tcp_fct import EXPERIMENT
 from lossylink.reproduce.framework.files import run_folder
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.single_flows import SAMPLES
+from lossylink.running.loading import load_run
 
 NAME = "fct-ccdf"
 

@@ -9,7 +9,7 @@ from lossylink.errors import UserError
 from lossylink.scenario.native import configuration
 
 if TYPE_CHECKING:
-    from lossylink.protections import Protection
+    from lossylink.declared.protections import Protection
     from lossylink.scenario.resolving import Scenario
 
 

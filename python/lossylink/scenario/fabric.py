@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
-from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 from lossylink.units import parse_rate
 
@@ -128,7 +128,7 @@ def load_failures(name: str, topology: Topology, *, folder: Path) -> list[tuple[
     """
     if name.strip() == "drawn":
         return None
-    from lossylink import compressed  # as the trace, for those who have one
+    from lossylink._package import compressed  # as the trace, for those who have one
 
     path = folder / Path(name).expanduser()
     suffix = compressed.suffix_of(path)

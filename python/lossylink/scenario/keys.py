@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
+from lossylink.declared.experiments import COMMON_KEYS, Experiment
 from lossylink.errors import UserError, nearest
-from lossylink.experiments import COMMON_KEYS, Experiment
 from lossylink.scenario.models import SECTIONS
 
 #: Other names of keys, where the short one is what people type.
@@ -40,7 +40,7 @@ def keys_of(experiment: Experiment) -> frozenset[str]:
 
     Examples
     --------
-    >>> from lossylink.experiments import experiment_named
+    >>> from lossylink.declared.experiments import experiment_named
     >>> "timeline.bin" in keys_of(experiment_named("timeline"))
     True
     """
@@ -55,7 +55,7 @@ def spellings() -> frozenset[str]:
     >>> {"loss", "link.rate", "rate", "packets"} <= spellings()
     True
     """
-    from lossylink.experiments import EXPERIMENTS  # all of them, for a mistake alone
+    from lossylink.declared.experiments import EXPERIMENTS  # all of them, for a mistake alone
 
     dotted = {key for experiment in EXPERIMENTS.values() for key in keys_of(experiment)}
     return frozenset(dotted | {key.partition(".")[2] for key in dotted} | _ALIASES.keys())
@@ -66,7 +66,7 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
 
     Examples
     --------
-    >>> from lossylink.experiments import experiment_named
+    >>> from lossylink.declared.experiments import experiment_named
     >>> resolve_key("congestion_control", experiment_named("tcp-fct"))
     'transport.congestion_control'
     >>> resolve_key("flow.size", experiment_named("stress"))
@@ -82,7 +82,7 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     prefix = f"{where}: " if where else ""
     if matches:
         raise UserError(f"{prefix}'{typed}' could be {' or '.join(matches)}; write one of them")
-    from lossylink.experiments import EXPERIMENTS  # all of them, for a mistake alone
+    from lossylink.declared.experiments import EXPERIMENTS  # all of them, for a mistake alone
 
     if any(key in {full, full.partition(".")[2]} for one in EXPERIMENTS.values() for full in keys_of(one)):
         own = sorted(own_keys - set(_spelt_out(COMMON_KEYS)))

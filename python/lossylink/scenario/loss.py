@@ -260,7 +260,7 @@ def _positions(text: str, rest: str) -> Loss:
 
 
 def _trace(text: str, name: str, folder: Path) -> Loss:
-    from lossylink import compressed  # loads for longer than most commands need it
+    from lossylink._package import compressed  # loads for longer than most commands need it
 
     path = folder / Path(name).expanduser()
     recording = compressed.read_text(path, most_bytes=MAX_TRACE_BYTES, what="the loss trace")

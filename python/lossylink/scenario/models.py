@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 # Annotations are read as they stand: postponed ones would be compiled once more.
 from msgspec import UNSET, defstruct
 
-from lossylink.protections import Option, common_options, read_common, usages
+from lossylink.declared.protections import Option, common_options, read_common, usages
 from lossylink.scenario.readers import (
     Count,
     Length,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections import Protection
+from lossylink.declared.protections import Protection
 from lossylink.scenario.checks import is_rdma
 from lossylink.scenario.profiles import thresholds_at
 

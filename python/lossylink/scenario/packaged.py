@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from lossylink import experiments
+from lossylink._package.resources import SCENARIOS
+from lossylink.declared import experiments
 from lossylink.errors import unknown
-from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 
 

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
-from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import key_lines, read_toml
 
 #: The packaged profile of each kind that defines which keys exist.

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
-from lossylink import backends
 from lossylink.errors import hint
+from lossylink.running import backends
 from lossylink.units import (
     parse_count,
     parse_length,

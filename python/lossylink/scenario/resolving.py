@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
-from lossylink import experiments
+from lossylink._package.resources import SCENARIOS
+from lossylink.declared import experiments
+from lossylink.declared.experiments import Experiment, experiment_named
+from lossylink.declared.protections import Protection, parse_protection
 from lossylink.errors import UserError
-from lossylink.experiments import Experiment, experiment_named
-from lossylink.protections import Protection, parse_protection
-from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
 from lossylink.scenario.keys import resolve_key

@@ -6,8 +6,8 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
+from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
-from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 
 #: Longest file of flow sizes, decompressed.
@@ -51,7 +51,7 @@ def _from_toml(path: Path) -> list[tuple[float, float]]:
 
 
 def _from_csv(path: Path) -> list[tuple[float, float]]:
-    from lossylink import compressed  # for those who have a file
+    from lossylink._package import compressed  # for those who have a file
 
     lines = compressed.read_text(path, most_bytes=_MOST_BYTES, what="the flow sizes").splitlines()
     texts = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, start=1)]

@@ -22,7 +22,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, llr, mathis, pftk, phy
+    from lossylink.statistics import intervals
+    from lossylink.theory import cubic, dctcp, fec, linkguardian, llr, mathis, pftk, phy
 
 __all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "llr", "mathis", "pftk", "phy"]
 

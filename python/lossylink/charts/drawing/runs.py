@@ -11,7 +11,7 @@ from lossylink.charts.drawing.figure import draw_sheet
 from lossylink.charts.figures import sheet_of
 
 if TYPE_CHECKING:
-    from lossylink.results import Run
+    from lossylink.results.run import Run
 
 
 def draw_runs(runs: Sequence[tuple[str, Run]], kind: str | None) -> Figure:

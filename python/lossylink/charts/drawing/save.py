@@ -7,11 +7,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 
+from lossylink._package.writing import whole
 from lossylink.charts.chart import Sheet
 from lossylink.charts.data import save_numbers
 from lossylink.charts.drawing.figure import draw_sheet
 from lossylink.charts.drawing.style import RC
-from lossylink.writing import whole
 
 PICTURES = ("png", "svg", "pdf")
 

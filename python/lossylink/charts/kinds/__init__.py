@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from functools import cache
 
+from lossylink._package.discovery import modules_in, names_in
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
-from lossylink.discovery import modules_in, names_in
 from lossylink.errors import unknown
 
 __all__ = ["CannotDrawError", "Kind", "kind_named", "kinds", "names"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, Stroke, embedded, with_never
 from lossylink.charts.samples import Line, Sample
-from lossylink.experiments import experiment_named
-from lossylink.percentiles import LEAST_BEYOND, has_percentile, is_never, tried
-from lossylink.statistics import Estimate, percentile_interval
+from lossylink.declared.experiments import experiment_named
+from lossylink.statistics.estimates import Estimate, percentile_interval
+from lossylink.statistics.percentiles import LEAST_BEYOND, has_percentile, is_never, tried
 
 PERCENTS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
 STROKES: dict[str, Stroke] = {"p50": "dotted", "p99": "dashed", "p99_9": "solid"}

@@ -21,7 +21,7 @@ from lossylink.charts.kinds.goodput import RATES
 from lossylink.charts.samples import Line, Sample, lines_of
 from lossylink.errors import UserError
 from lossylink.scenario.loss import parse_loss
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 BITS = Axis("bit error ratio before the line's code (pre-FEC)", "", "log")
 TOP = "loss ratio of full frames"

@@ -14,10 +14,10 @@ from lossylink.charts.chart import Chart, Key, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.kinds._losses import ALONG, EFFECTIVE, OF_LINK, by_process
 from lossylink.charts.samples import Line, Sample, lines_of
+from lossylink.declared.protections import Protection, parse_protection, read_common
 from lossylink.errors import UserError
-from lossylink.protections import Protection, parse_protection, read_common
 from lossylink.scenario.loss import independent_ratio, parse_loss
-from lossylink.statistics import Estimate, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate, zero_events_upper_bound
 
 RATES = {
     "residual_loss_rate": "residual_loss_ci95",

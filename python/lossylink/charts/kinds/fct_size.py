@@ -17,8 +17,8 @@ from lossylink.charts.kinds._percentiles import (
     with_times,
 )
 from lossylink.charts.samples import Sample, lines_of, with_keys, with_table
-from lossylink.percentiles import has_percentile
-from lossylink.statistics import Estimate, percentile
+from lossylink.statistics.estimates import Estimate, percentile
+from lossylink.statistics.percentiles import has_percentile
 
 CLASSES_A_DECADE = 2
 """A workload's flows are put together by size, in so many classes a decade."""

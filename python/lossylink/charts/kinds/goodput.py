@@ -8,7 +8,7 @@ from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.kinds._losses import ALONG, OF_LINK, SWEEP_IT, by_process, link_loss
 from lossylink.charts.samples import Line, Sample, distinct, lines_of
-from lossylink.statistics import Estimate, mean_interval
+from lossylink.statistics.estimates import Estimate, mean_interval
 
 RATES = {
     "average_throughput_gbps": "throughput",

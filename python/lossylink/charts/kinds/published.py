@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
+from lossylink._package.published import Published, by_protection, load, lookup
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.samples import Sample, with_table
-from lossylink.experiments import experiment_named
-from lossylink.percentiles import PERCENTILES
-from lossylink.published import Published, by_protection, load, lookup
-from lossylink.statistics import Estimate, percentile_interval
+from lossylink.declared.experiments import experiment_named
+from lossylink.statistics.estimates import Estimate, percentile_interval
+from lossylink.statistics.percentiles import PERCENTILES
 
 LOSS_SLACK = 0.01
 """A loss counts as the published one when it is within this share: the artifact draws 20-bit numbers."""

@@ -25,7 +25,7 @@ from lossylink.measuring.fit import DOUBT
 from lossylink.measuring.line.table import Timed
 from lossylink.measuring.line.totals import totals_of
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.estimates import CONFIDENCE
 from lossylink.theory._validate import FloatArray
 
 FEWEST: Final = 8

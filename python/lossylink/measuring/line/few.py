@@ -18,7 +18,7 @@ from scipy import optimize
 
 from lossylink.measuring.line.cells import Cells
 from lossylink.measuring.line.likely import LEAST_BER, MOST_BER, Errors, Quantity
-from lossylink.statistics import CONFIDENCE, binomial_interval
+from lossylink.statistics.estimates import CONFIDENCE, binomial_interval
 from lossylink.theory._validate import FloatArray
 
 FEW: Final = 100

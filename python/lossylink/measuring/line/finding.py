@@ -22,7 +22,7 @@ from lossylink.measuring.outcome import Finding
 from lossylink.planning.link import CHECK_BYTES
 from lossylink.scenario.coded_line import CodedLine
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 from lossylink.theory.codewords import PREAMBLE_BYTES
 from lossylink.theory.phy import frame_loss_ratio
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from lossylink import compressed
+from lossylink._package import compressed
 from lossylink.errors import UserError
 from lossylink.measuring.line import ethtool, mlxlink, sonic, table
 from lossylink.measuring.line.gauges import Gauges

@@ -16,7 +16,12 @@ from lossylink.errors import UserError
 from lossylink.measuring.line.cells import rs_code
 from lossylink.measuring.line.gauges import Gauges
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.statistics import Estimate, binomial_interval, poisson_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import (
+    Estimate,
+    binomial_interval,
+    poisson_interval,
+    zero_events_upper_bound,
+)
 from lossylink.theory.phy.codes import Code
 
 _BITS_OF_BYTE: Final = 8

@@ -12,7 +12,7 @@ from scipy import stats
 from lossylink.measuring.fit import DOUBT, Decision, Evidence, Fit, Kind
 from lossylink.measuring.ratios import by_batches, none_lost
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import Estimate, clustered_interval
+from lossylink.statistics.estimates import Estimate, clustered_interval
 
 FEWEST_BATCHES: Final = 5
 """Batches below which nothing is said about how losses come together."""

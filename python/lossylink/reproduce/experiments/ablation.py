@@ -23,7 +23,7 @@ from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import LOSS_FREE_JOB, LOSSY_JOB, single_flow_jobs
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 TRIALS = 40_000
 """Four flows beyond the 99.99th percentile, and forty that lose their last frame."""

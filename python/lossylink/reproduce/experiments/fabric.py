@@ -28,7 +28,7 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import derived, exact
-from lossylink.statistics import Estimate, mean_interval, percentile_interval
+from lossylink.statistics.estimates import Estimate, mean_interval, percentile_interval
 
 CONSTRAINTS = ("50%", "75%")
 """Paths that every ToR switch keeps."""

@@ -40,7 +40,7 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 TRIALS = 100_000
 SHAPES = ("ae-hosts:rdma_latency", "ae-hosts:rdma_one_way_ns")

@@ -26,7 +26,7 @@ from lossylink.reproduce.shared.completion import column_claims, completion_tabl
 from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.shared.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 TRIALS = 5000
 SHAPES = ("ae-hosts:receive_latency", "ae-hosts:moderation_latency")

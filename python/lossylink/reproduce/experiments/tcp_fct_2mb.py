@@ -20,7 +20,7 @@ from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import SAMPLES, single_flow_jobs
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 TRIALS = 5000
 

@@ -24,7 +24,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import Source, exact
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 DURATION_MS = 70_000
 EDGE_MS = 5_000

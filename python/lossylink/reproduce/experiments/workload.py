@@ -16,7 +16,7 @@ from lossylink.charts.distribution import survival_series
 from lossylink.charts.kinds.slowdown import CAPTION, SLOWDOWN
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.survival import survival_chart
-from lossylink.experiments import experiment_named
+from lossylink.declared.experiments import experiment_named
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, Measure, at_least, at_most, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -30,7 +30,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
 )
 from lossylink.reproduce.shared.measures import Source
-from lossylink.statistics import Estimate, mean_interval, percentile_ratio
+from lossylink.statistics.estimates import Estimate, mean_interval, percentile_ratio
 
 SEARCH = "web search, TCP"
 RPC = "RPC, RDMA with DCQCN"

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lossylink.holding import FILES, MANIFEST, Holding, holding_of, refuse
-from lossylink.manifest import manifest
-from lossylink.report.html import render
+from lossylink._package.holding import FILES, MANIFEST, Holding, holding_of, refuse
+from lossylink._package.manifest import manifest
+from lossylink._package.writing import whole
+from lossylink.charts.report.html import render
 from lossylink.reproduce.framework.files import FIGURES_NAME, run_folder
 from lossylink.reproduce.framework.model import Verdict
 from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results import jsonable
-from lossylink.run_directory import run_files, write_json, write_run
-from lossylink.writing import whole
+from lossylink.results.directory import run_files, write_json, write_run
+from lossylink.results.run import jsonable
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"

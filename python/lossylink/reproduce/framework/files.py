@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from lossylink.report.page import Link
+from lossylink.charts.report.page import Link
 
 FIGURES_NAME = "figures"
 GUIDES = Path(__file__).resolve().parents[4] / "docs" / "guides"

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from lossylink import runner
+from lossylink._package.resources import UNSOURCED
 from lossylink.reproduce.framework import published, registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
@@ -34,9 +34,9 @@ from lossylink.reproduce.framework.model import (
     judge,
 )
 from lossylink.reproduce.growth.amounts import DURATION, amount_of, with_amount
-from lossylink.resources import UNSOURCED
-from lossylink.results import Run
-from lossylink.run_directory import write_json
+from lossylink.results.directory import write_json
+from lossylink.results.run import Run
+from lossylink.running import runner
 from lossylink.scenario import resolve
 from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.resolving import Scenario

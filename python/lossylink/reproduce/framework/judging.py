@@ -17,7 +17,7 @@ import scipy
 
 from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Need, Outcome, Place
 from lossylink.reproduce.framework.quantity import bound_text, count_of, estimated, figure, with_unit
-from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate, poisson_interval, zero_events_upper_bound
 
 ROUNDED_BOUND_SLACK = 0.1
 """How far an interval may cross a bound that the publication states as a round number."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from lossylink.reproduce.framework.model import Outcome
 from lossylink.reproduce.framework.tally import tally
-from lossylink.run_directory import write_json
+from lossylink.results.directory import write_json
 
 FOLDER: Final = Path(__file__).parents[1] / "kept"
 SUMMARY: Final = "reproduce.json"

@@ -12,15 +12,15 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from lossylink._package.published import Published as Published
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.link_budget import LinkBudget
-from lossylink.published import Published as Published
+from lossylink.declared.table import Table
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.results import Run
-from lossylink.route import Route
-from lossylink.statistics import CONFIDENCE, Estimate
-from lossylink.table import Table
+from lossylink.results.run import Run
+from lossylink.scenario.route import Route
+from lossylink.statistics.estimates import CONFIDENCE, Estimate
 
 QUICK_DIVISOR = 20
 """``--quick`` makes every experiment this many times smaller."""

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from lossylink._package.holding import make_way, worker_files
+from lossylink.charts.report.provenance import provenance
 from lossylink.errors import LossylinkError
-from lossylink.holding import make_way, worker_files
-from lossylink.report.provenance import provenance
 from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.deliver import deliver, name_files, prepare, save_figures, write
@@ -36,8 +36,8 @@ from lossylink.reproduce.framework.spreading import spread
 from lossylink.reproduce.framework.terminal import print_experiment, print_growth, print_summary
 from lossylink.reproduce.growth.phase import Means, grown
 from lossylink.reproduce.growth.samples import Clock
-from lossylink.results import Run
-from lossylink.sweeping.executors import Asked, check_options
+from lossylink.results.run import Run
+from lossylink.running.sweeping.executors import Asked, check_options
 
 POINTS_NAME = "points"
 """Where finished points are kept, below the output directory."""

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import polars
 
-from lossylink.code import code
-from lossylink.results import Run
+from lossylink._package.code import code
+from lossylink._package.writing import whole
+from lossylink.results.run import Run
+from lossylink.running.sweeping.pieces import Piece, read_name
 from lossylink.scenario import Scenario
-from lossylink.sweeping.pieces import Piece, read_name
-from lossylink.writing import whole
 
 SUMMARY = "summary.json"
 PIECE, SECONDS = "piece.json", "seconds"

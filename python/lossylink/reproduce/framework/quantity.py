@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 SMALLEST_PLAIN = 1e-2
 """Below this a figure reads better with a power of ten: ``9.97e-4`` and not ``0.000997``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lossylink.report.page import (
+from lossylink.charts.report.page import (
     Command,
     Finding,
     Heading,
@@ -16,7 +16,7 @@ from lossylink.report.page import (
     Table,
     page_of,
 )
-from lossylink.report.sketch import Sketch
+from lossylink.charts.report.sketch import Sketch
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row
 from lossylink.reproduce.framework.files import figure_links, guide_links, run_links
 from lossylink.reproduce.framework.kept import Kept

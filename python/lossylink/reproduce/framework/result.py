@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.link_budget import LinkBudget
-from lossylink.report.provenance import Provenance
+from lossylink.charts.report.provenance import Provenance
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.kept import Kept, load
 from lossylink.reproduce.framework.missing import NotRunError
@@ -25,7 +25,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
     Verdict,
 )
-from lossylink.results import Run
+from lossylink.results.run import Run
 
 MOST_FINDINGS = 3
 """What a reader takes in at a glance."""

@@ -11,7 +11,7 @@ from msgspec import structs
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.runner import Report, Runner
-from lossylink.results import Run, alike
+from lossylink.results.run import Run, alike
 from lossylink.scenario import Scenario, resolve
 
 

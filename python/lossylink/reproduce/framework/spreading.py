@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lossylink.code import code
+from lossylink._package.code import code
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.resuming import scenario_of
 from lossylink.reproduce.framework.runner import Report
-from lossylink.sweeping import shards
-from lossylink.sweeping.executors import Asked
-from lossylink.sweeping.points import Point, name_of
-from lossylink.sweeping.running import run_missing
-from lossylink.sweeping.task import Done, Task
+from lossylink.running.sweeping import shards
+from lossylink.running.sweeping.executors import Asked
+from lossylink.running.sweeping.points import Point, name_of
+from lossylink.running.sweeping.running import run_missing
+from lossylink.running.sweeping.task import Done, Task
 
 
 def spread(

@@ -9,15 +9,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from lossylink.experiments import experiment_named
+from lossylink.declared.experiments import experiment_named
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.resuming import Resuming, scenario_of
 from lossylink.reproduce.framework.runner import Report, Runner, simulate
 from lossylink.reproduce.growth.amounts import amount_of, with_amount
-from lossylink.results import Run
+from lossylink.results.run import Run
+from lossylink.running.sweeping.pieces import Piece, put_together, run_piece
 from lossylink.scenario import Scenario
-from lossylink.sweeping.pieces import Piece, put_together, run_piece
 
 FACTOR: Final = 2
 """From one look to the next the work grows by this factor, as in a sweep with ``--until``."""

@@ -9,10 +9,10 @@ from lossylink.charts.distribution import survival_series
 from lossylink.charts.kinds.ccdf import TIME
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.survival import survival_chart
-from lossylink.percentiles import PERCENTILES
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import Source, completion_times
+from lossylink.statistics.percentiles import PERCENTILES
 
 
 def completion_chart(

@@ -14,7 +14,7 @@ from lossylink.reproduce.shared.measures import (
     completion_ratio,
     completion_times,
 )
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 PERCENT = 99.9
 

@@ -16,7 +16,7 @@ from lossylink.reproduce.experiments.cliff.jobs import (
 from lossylink.reproduce.framework.judging import CONSISTENCY_CONFIDENCE
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import completion_percentile, residual_loss
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 EDGE = 1.5
 """A tail is over the edge where it is longer than so many times that at the least bit error ratio."""

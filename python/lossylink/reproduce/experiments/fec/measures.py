@@ -12,7 +12,7 @@ from lossylink.reproduce.experiments.fec import jobs
 from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
-from lossylink.statistics import Estimate, mean_interval
+from lossylink.statistics.estimates import Estimate, mean_interval
 
 Values = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from lossylink.reproduce.framework.judging import Bound, Measure, at_least, at_most, between, bounded
 from lossylink.reproduce.framework.model import Basis, Claim, Finished, Job, Published, Scale
 from lossylink.reproduce.shared.measures import derived
-from lossylink.statistics import Estimate, at_confidence, mean_interval
+from lossylink.statistics.estimates import Estimate, at_confidence, mean_interval
 
 DURATION_S: Final = 240
 GROWS: Final = "run.duration"

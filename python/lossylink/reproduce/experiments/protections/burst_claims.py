@@ -15,7 +15,7 @@ from lossylink.reproduce.experiments.protections.bursts import (
 from lossylink.reproduce.framework.judging import Measure, at_least, at_most, between, bounded
 from lossylink.reproduce.framework.model import Basis, Claim, Finished
 from lossylink.reproduce.shared.measures import derived, lost_after_protection
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 REGISTERS = 5
 """Losses that LinkGuardian reports at a time (LG-9)."""

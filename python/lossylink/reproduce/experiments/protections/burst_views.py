@@ -20,7 +20,7 @@ from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTab
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.framework.quantity import power_text
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 IDENTIFIER = "protections-bursts"
 _ALL = ("none", *PROTECTIONS)

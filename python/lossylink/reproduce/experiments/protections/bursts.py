@@ -17,7 +17,7 @@ import numpy as np
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Job, Scale
 from lossylink.reproduce.shared.measures import residual_loss
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 from lossylink.theory.phy import bit_error_ratio_for, code_named, loss_bursts, mean_loss_burst_frames
 
 LOSS: Final = 1e-3

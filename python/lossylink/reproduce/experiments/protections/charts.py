@@ -19,7 +19,7 @@ from lossylink.reproduce.experiments.protections.measures import (
     speed_gbps,
 )
 from lossylink.reproduce.framework.model import Finished, Published, alone
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 
 LOSS_PLACE = Place(400, 100)
 """The link whose residual losses are drawn; those of the others hardly differ."""

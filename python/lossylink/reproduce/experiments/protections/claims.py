@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lossylink.protections import parse_protection
-from lossylink.protections.llr.prediction import bytes_needed
+from lossylink.declared.protections import parse_protection
+from lossylink.planning.families.llr import bytes_needed
 from lossylink.reproduce.experiments.protections import window
 from lossylink.reproduce.experiments.protections.burst_claims import burst_claims
 from lossylink.reproduce.experiments.protections.jobs import (

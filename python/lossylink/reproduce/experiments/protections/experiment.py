@@ -9,7 +9,7 @@ from lossylink.reproduce.experiments.protections.claims import claims
 from lossylink.reproduce.experiments.protections.insights import insights
 from lossylink.reproduce.experiments.protections.tables import tables
 from lossylink.reproduce.framework.model import Job, PublishedExperiment, Scale
-from lossylink.route import LINK_ROUTE
+from lossylink.scenario.route import LINK_ROUTE
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:

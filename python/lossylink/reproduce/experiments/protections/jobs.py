@@ -7,9 +7,9 @@ from functools import cache
 from typing import Final
 
 from lossylink.planning import Link
-from lossylink.protections.fec.prediction import best_code
-from lossylink.protections.linkguardian.prediction import choose
-from lossylink.protections.llr.prediction import fewest_replays
+from lossylink.planning.families.fec import best_code
+from lossylink.planning.families.linkguardian.prediction import choose
+from lossylink.planning.families.llr import fewest_replays
 from lossylink.reproduce.framework.model import Job, Scale
 from lossylink.reproduce.framework.quantity import power_text
 from lossylink.units import PICOSECONDS_PER_METRE

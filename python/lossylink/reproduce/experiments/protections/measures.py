@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from lossylink.protections import parse_protection
-from lossylink.protections.linkguardian import prediction as copying
-from lossylink.protections.llr import prediction as retry
+from lossylink.declared.protections import parse_protection
+from lossylink.planning.families import llr as retry
+from lossylink.planning.families.linkguardian import prediction as copying
 from lossylink.reproduce.experiments.protections.jobs import (
     LOSS_RATES,
     PLACES,
@@ -21,7 +21,7 @@ from lossylink.reproduce.experiments.protections.jobs import (
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import residual_loss
-from lossylink.statistics import Estimate
+from lossylink.statistics.estimates import Estimate
 from lossylink.theory import llr
 
 SPEED = "effective_link_speed_gbps"

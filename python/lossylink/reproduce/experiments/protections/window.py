@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lossylink.declared.protections.llr.options import SAMPLE_REPLAYS
 from lossylink.planning.link import FRAMING_BYTES, NANOSECOND_S
-from lossylink.protections.llr.options import SAMPLE_REPLAYS
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Job, Scale
 from lossylink.scenario.profiles import load_profile

@@ -34,8 +34,8 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import lookup
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import lost_after_protection
-from lossylink.route import LINK_ROUTE
-from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
+from lossylink.scenario.route import LINK_ROUTE
+from lossylink.statistics.estimates import Estimate, poisson_interval, zero_events_upper_bound
 
 OUR_PACKETS = 10_000_000
 """Frames of the variants without a published figure: 10 K losses fix a link speed to a thousandth."""

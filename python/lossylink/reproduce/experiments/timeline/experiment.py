@@ -24,7 +24,7 @@ from lossylink.reproduce.experiments.timeline.runs import (
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published, PublishedExperiment
-from lossylink.route import ARTIFACT_ROUTE
+from lossylink.scenario.route import ARTIFACT_ROUTE
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:

@@ -26,7 +26,7 @@ from lossylink.reproduce.framework.judging import CONSISTENCY_CONFIDENCE
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import completion_times
-from lossylink.statistics import Estimate, binomial_interval, percentile_interval
+from lossylink.statistics.estimates import Estimate, binomial_interval, percentile_interval
 
 EACH_CONFIDENCE = 0.975
 """Of the interval of each of two designs, so that both hold with 95 %."""

@@ -1,0 +1,1 @@
+"""What the package carries with it and how it keeps files: no part of it knows what a link is."""

@@ -1,0 +1,21 @@
+"""Where the scenarios and the published numbers are: beside this file, in the tree and in a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+
+#: Packaged experiments and profiles, as TOML that users copy and edit.
+SCENARIOS = _HERE / "scenarios"
+#: Published numbers, each with its source.
+PUBLISHED = _HERE / "reference" / "published.toml"
+#: What every key of a row means, and the words of the field.
+DICTIONARY = _HERE / "data-dictionary.md"
+GLOSSARY = _HERE / "glossary.md"
+#: Values of profiles that no source gives.
+UNSOURCED = _HERE / "reference" / "unsourced.toml"
+#: What the kernel for virtual time is built with: a driver, and lines of a configuration.
+KERNEL = _HERE.parent / "linux" / "kernel" / "source"
+#: Programs for switches.
+P4 = _HERE / "p4"

@@ -1,0 +1,1 @@
+"""What experiments, protections and backends declare about themselves, and the jobs between them."""

@@ -1,0 +1,1 @@
+"""What touches Linux: the live lab, guards and their service, kernels in virtual time, software switches."""

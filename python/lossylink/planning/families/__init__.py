@@ -1,0 +1,1 @@
+"""What each family of protections would do on a link, a module a family."""

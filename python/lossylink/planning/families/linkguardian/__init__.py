@@ -1,0 +1,1 @@
+"""What LinkGuardian would do on a link: copies, losses, speed, delays and buffers."""

@@ -1,0 +1,1 @@
+"""Carries scenarios out: backends, one run, and sweeps of many."""

@@ -1,0 +1,273 @@
+"""Shards: Parquet files of finished points, each there whole or not at all, whoever writes them.
+
+A shard has a line for each point: its name, and its result as JSON or the error that it ended with. The
+tables of its points stand in files beside it, which are there before it is. Readers know a point by its name
+alone, so that it does not matter how points were shared out, or that one was run twice.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from lossylink._package.writing import whole, writer
+from lossylink.results.run import Run
+from lossylink.running.sweeping.percentiles import intervals_of
+from lossylink.running.sweeping.pieces import read_name
+
+FOLDER = "points"
+"""Where shards are, below the directory of a sweep."""
+POINT = "point"
+"""The column with the name of a point."""
+LEFT_OVER_SECONDS = 86_400
+"""Files of a writer that died are removed after so long."""
+
+LISTINGS = 3
+"""A folder is listed so often at most, if shards go while they are read."""
+
+_DAMAGED = (OSError, ValueError, KeyError, polars.exceptions.PolarsError)
+_SCHEMA = {POINT: polars.String, "summary": polars.String, "error": polars.String, "tables": polars.String}
+
+#: Key of a point's summary under which intervals of percentiles stand, row by row.
+INTERVALS = "percentile_intervals"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A point as it ended: its result, or the error that it ended with."""
+
+    name: str
+    summary: str = ""
+    error: str = ""
+    tables: tuple[str, ...] | None = None
+    """The tables that are kept of it; nothing if nobody asked for tables."""
+    path: Path | None = None
+    """The shard; tables stand beside it."""
+
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """Which of two ends of a point says more."""
+        return not self.error, self.tables is not None
+
+    def run(self, *, with_intervals: bool = False) -> Run:
+        """Return the run, with its tables where they are kept; its rows may have intervals of percentiles."""
+        frames = {name: self.table(name) for name in self.tables or ()}
+        summary = json.loads(self.summary)
+        intervals = summary.pop(INTERVALS, [])
+        if with_intervals:
+            summary["rows"] = _joined(summary["rows"], intervals)
+        return Run.of_summary(summary, tables=frames)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the run, with intervals of percentiles."""
+        summary = json.loads(self.summary)
+        return _joined(summary["rows"], summary.get(INTERVALS, []))
+
+    def table(self, name: str) -> polars.DataFrame:
+        """Return a table of the point."""
+        if self.path is None:
+            raise ValueError("a point that is not written has no file")
+        frame = polars.read_parquet(_table_path(self.path, name))
+        return frame.filter(polars.col(POINT) == self.name).drop(POINT)
+
+
+def _joined(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, **more} for row, more in zip(rows, intervals, strict=True)] if intervals else rows
+
+
+@dataclass
+class Shard:
+    """Points that wait to be written."""
+
+    folder: Path
+    prefix: str
+    lines: list[Finished] = field(default_factory=list)
+    frames: dict[str, list[polars.DataFrame]] = field(default_factory=dict)
+
+    def add(self, name: str, run: Run, *, with_tables: bool) -> list[str]:
+        """Take a finished point; gives the path of a shard if its tables do not fit those that wait."""
+        tables = run.tables if with_tables else {}
+        kept = tuple(tables) if with_tables else None
+        marked = {
+            kind: frame.with_columns(polars.lit(name).alias(POINT)).select(POINT, *frame.columns)
+            for kind, frame in tables.items()
+        }
+        fits = all(self._fits(kind, frame) for kind, frame in marked.items())
+        written = [] if fits else self.write()
+        for kind, frame in marked.items():
+            self.frames.setdefault(kind, []).append(frame)
+        summary = {**run.summary(), INTERVALS: intervals_of(run)}
+        self.lines.append(Finished(name, json.dumps(summary, allow_nan=False), tables=kept))
+        return written
+
+    def _fits(self, kind: str, frame: polars.DataFrame) -> bool:
+        """Whether a table has the columns of those that wait, in their order."""
+        waiting = self.frames.get(kind)
+        return waiting is None or list(waiting[0].schema.items()) == list(frame.schema.items())
+
+    def add_piece(self, name: str, text: str) -> None:
+        """Take a piece of a point."""
+        self.lines.append(Finished(name, text))
+
+    def add_error(self, name: str, words: str) -> None:
+        """Take a point that failed."""
+        self.lines.append(Finished(name, error=words))
+
+    def write(self) -> list[str]:
+        """Write what has come, tables first; gives the path of the shard if there is one."""
+        if not self.lines:
+            return []
+        path = self.folder / f"{self.prefix}-{writer()}.parquet"
+        for kind, frames in self.frames.items():
+            _write(polars.concat(frames), _table_path(path, kind))
+        _write(_frame(self.lines), path)
+        self.lines, self.frames = [], {}
+        return [str(path)]
+
+
+def read(
+    folder: Path, wanted: Iterable[str] | None = None, *, beside: Iterable[Path] = ()
+) -> dict[str, Finished]:
+    """Return the points of a folder by name: all, or the wanted ones; a damaged file counts as none.
+
+    Where a point is there more than once, a result wins over an error, and one with tables over one without.
+    A network file system may list a new file late: ``beside`` are shards that are known to be there.
+    """
+    names = None if wanted is None else set(wanted)
+    found: dict[str, Finished] = {}
+    for _ in range(LISTINGS):
+        listed = sorted({*paths(folder), *beside})
+        for one in (one for path in listed for one in read_shard(path)):
+            if names is not None and one.name not in names:
+                continue
+            if one.name not in found or one.rank > found[one.name].rank:
+                found[one.name] = one
+        if all(path.exists() for path in listed):
+            break
+        # Another client has put them into one: that one is there by now.
+        found = {name: one for name, one in found.items() if one.path is None or one.path.exists()}
+    return found
+
+
+def paths(folder: Path, prefix: str = "") -> list[Path]:
+    """Return the shards of a folder, without the tables beside them."""
+    return sorted(path for path in folder.glob(f"{prefix}*.parquet") if path.name.count(".") == 1)
+
+
+def read_shard(path: Path) -> list[Finished]:
+    """Return the points of one shard whose tables are there."""
+    try:
+        lines = polars.read_parquet(path, schema=_SCHEMA).rows()
+    except _DAMAGED:
+        return []
+    return [one for one in _finished(lines, path) if _is_whole(one, path)]
+
+
+def _is_whole(point: Finished, path: Path) -> bool:
+    return all(_table_path(path, kind).is_file() for kind in point.tables or ())
+
+
+def begun(folder: Path, prefix: str = "") -> set[str]:
+    """Return the names of the points, and pieces of points, that earlier attempts have finished.
+
+    With the ``prefix`` of a task only attempts at that task count.
+    """
+    return {one.name for path in paths(folder, prefix) for one in read_shard(path) if not one.error}
+
+
+def compact(folder: Path, names: Sequence[str]) -> None:
+    """Put points without tables into one shard, those of ``names`` first, in place of many.
+
+    The shards that it takes the place of go once it is there, and errors with them.
+    """
+    of_path = {path: read_shard(path) for path in paths(folder)}
+    going = {path for path, lines in of_path.items() if lines and not any(line.tables for line in lines)}
+    kept = read(folder)
+    # Pieces of a point that is whole are of no use any more.
+    others = {name for name in kept if read_name(name)[1] is None or read_name(name)[0] not in kept}
+    order = [*dict.fromkeys(name for name in names if name in kept), *sorted(others - set(names))]
+    lines = [kept[name] for name in order if kept[name].path in going and not kept[name].error]
+    if len(going) > 1:
+        _write(_frame(lines), folder / f"all-{writer()}.parquet")
+        for path in going:
+            path.unlink(missing_ok=True)
+    for partial in folder.glob(".*.partial"):
+        with suppress(FileNotFoundError):
+            if partial.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+                partial.unlink()
+
+
+def drop_others(folder: Path, names: Sequence[str]) -> None:
+    """Remove points that are none of ``names``: whole shards of such, with their tables."""
+    wanted = set(names)
+    for path in paths(folder):
+        lines = read_shard(path)
+        if not any(read_name(line.name)[0] in wanted for line in lines):
+            for kind in {kind for line in lines for kind in line.tables or ()}:
+                _table_path(path, kind).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+
+
+def table(points: Iterable[tuple[Mapping[str, Any], Finished]], kind: str) -> polars.DataFrame | None:
+    """Return a table of many points, the place of each in front, in their order; nothing if no point has it.
+
+    It does not depend on how the points were shared out.
+    """
+    cache: dict[Path, dict[str, polars.DataFrame]] = {}
+    frames = list(_placed(points, kind, cache))
+    return polars.concat(frames, how="diagonal_relaxed", rechunk=True) if frames else None
+
+
+def _placed(
+    points: Iterable[tuple[Mapping[str, Any], Finished]],
+    kind: str,
+    cache: dict[Path, dict[str, polars.DataFrame]],
+) -> Iterator[polars.DataFrame]:
+    for place, point in points:
+        if kind not in (point.tables or ()) or point.path is None:
+            continue
+        if point.path not in cache:
+            whole_frame = polars.read_parquet(_table_path(point.path, kind))
+            parts = whole_frame.partition_by(POINT, as_dict=True, maintain_order=True, include_key=False)
+            cache[point.path] = {str(name): frame for (name,), frame in parts.items()}
+        frame = cache[point.path].get(point.name)
+        if frame is not None:
+            keys = [polars.lit(value).alias(key) for key, value in place.items()]
+            yield frame.select(*keys, *(name for name in frame.columns if name not in place))
+
+
+def _finished(lines: Iterable[tuple[Any, ...]], path: Path) -> Iterator[Finished]:
+    for name, summary, error, tables in lines:
+        kinds = None if tables is None else tuple(kind for kind in tables.split(",") if kind)
+        yield Finished(name, summary, error, kinds, path)
+
+
+def _frame(lines: Sequence[Finished]) -> polars.DataFrame:
+    tables = [None if one.tables is None else ",".join(one.tables) for one in lines]
+    rows = [(one.name, one.summary, one.error, kinds) for one, kinds in zip(lines, tables, strict=True)]
+    return polars.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _table_path(path: Path, kind: str) -> Path:
+    return path.with_name(f"{path.stem}.{kind}.parquet")
+
+
+def _write(frame: polars.DataFrame, path: Path) -> None:
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    with whole(path) as partial:
+        partial.write_bytes(content.getbuffer())
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder."""
+    return os.access(folder, os.W_OK)

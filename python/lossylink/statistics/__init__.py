@@ -1,0 +1,1 @@
+"""How sure figures are: percentiles, intervals and ratios."""

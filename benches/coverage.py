@@ -33,8 +33,9 @@ from lossylink.measuring.record import Record
 from lossylink.running.complete_row import complete_row
 from lossylink.running.mathis.rows import bandwidth_interval
 from lossylink.running.sweeping.until import parse_until
-from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 from lossylink.statistics.estimates import (
     Estimate,
     binomial_interval,

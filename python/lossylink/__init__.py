@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lossylink.linux.lab.settings import LabSettings
     from lossylink.planning.link import Link
     from lossylink.planning.planner import Plan, plan
-    from lossylink.results.run import Run
     from lossylink.running.loading import load
+    from lossylink.running.run import Run
     from lossylink.running.runner import run
     from lossylink.running.sweeping import Sweep, sweep
 
@@ -46,7 +46,7 @@ _HOMES = {
     "Link": "lossylink.planning.link",
     "LossylinkError": "lossylink.errors",
     "Plan": "lossylink.planning.planner",
-    "Run": "lossylink.results.run",
+    "Run": "lossylink.running.run",
     "RunError": "lossylink.errors",
     "Sweep": "lossylink.running.sweeping",
     "UserError": "lossylink.errors",

@@ -6,6 +6,8 @@ import atexit
 import gc
 import sys
 
+from lossylink.cli import run_command_line
+
 #: New objects after which Python looks for cycles of garbage during `lossylink run`. A short run makes 60,000
 #: objects and keeps nearly all of them. With Python's own number, 700, the looking takes a tenth of the run.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
@@ -17,8 +19,6 @@ def main() -> int:
         gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # The system takes all memory back at the end, so that there is no garbage to look for.
     atexit.register(gc.freeze)
-    from lossylink.cli import run_command_line  # its imports make most of the objects
-
     return run_command_line(sys.argv[1:])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 
 
@@ -38,8 +39,6 @@ def nearest(word: str, valid: Iterable[str], *, also: Mapping[str, str] | None =
     >>> nearest("xyz", ["link.rate"]) is None
     True
     """
-    import difflib  # for a mistake alone
-
     known = {_plain(name): name for name in sorted(valid)}
     known |= {_plain(name): meant for name, meant in (also or {}).items() if _plain(name) not in known}
     wanted = _plain(word)

@@ -14,6 +14,10 @@ from lossylink.errors import nearest
 
 #: One-way delay of a metre of cable or fibre: light at two thirds of its speed in vacuum.
 PICOSECONDS_PER_METRE = 5_000
+#: The check sequence at the end of an Ethernet frame, which bit errors hit as well as the frame.
+CHECK_BYTES = 4
+#: A cell of the buffer of the switches in LinkGuardian's artifact.
+_CELL_BYTES = 80
 
 _RATE_PREFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _RATE_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -245,3 +249,14 @@ def parse_switch(value: object) -> bool:
     if word in {"off", "false", "no", "0"}:
         return False
     raise ValueError(f"'{value}' is neither on nor off")
+
+
+def cells(size_bytes: int | None) -> str:
+    """Spell a depth as the artifact does.
+
+    Examples
+    --------
+    >>> cells(100_000), cells(None)
+    ('100.0KB (1250 cells)', 'none')
+    """
+    return "none" if size_bytes is None else f"{size_bytes / 1000:.1f}KB ({size_bytes // _CELL_BYTES} cells)"

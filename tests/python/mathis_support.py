@@ -12,7 +12,7 @@ from lossylink.declared.job import Progress
 from lossylink.running.backends import backend_named
 from lossylink.running.execution import run_jobs
 from lossylink.running.mathis import Design, traps
-from lossylink.running.mathis.jobs import job_of
+from lossylink.running.mathis.job import job_of
 from lossylink.running.mathis.planned import planned_trials
 
 from .fake_simulator import FakeSimulator

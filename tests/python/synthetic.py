@@ -12,7 +12,8 @@ from msgspec import structs
 from lossylink.reproduce.experiments.mathis import trials as study
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results.run import Run, alike
+from lossylink.results.result import alike
+from lossylink.running.run import Run
 from lossylink.statistics.estimates import describe
 from lossylink.theory.fec import residual_loss_ratio
 

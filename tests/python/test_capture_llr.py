@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from lossylink import _native
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .test_capture import tshark as tshark
 

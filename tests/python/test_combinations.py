@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.backend import backend_names
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import parse_protection, spellings
 from lossylink.errors import RunError, UserError
 from lossylink.linux.guest.rdma import missing_files
 from lossylink.linux.kernel import find_kernel
-from lossylink.running import backends
 
 PROTECTIONS = ("none", "lg", "lg-nb", "fec:5/1", "fec-model:5/1", "llr")
 #: Settings that make each experiment tiny.
@@ -56,7 +56,7 @@ def outcome_of(experiment: str, protection: str, backend: str, **more: Any) -> s
     """Run the combination and return what came of it: rows, or who refused it."""
     settings = TINY[experiment] | more
     if backend == "live":
-        keys = EXPERIMENTS[experiment].keys
+        keys = all_experiments()[experiment].keys
         settings |= {key: value for key, value in LIVE.items() if key in keys}
     try:
         run = lossylink.run(experiment, protection=[protection], settings=settings, backend=backend, seed=1)
@@ -71,13 +71,13 @@ def outcome_of(experiment: str, protection: str, backend: str, **more: Any) -> s
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-@pytest.mark.parametrize("backend", backends.names())
-@pytest.mark.parametrize("experiment", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("backend", backend_names())
+@pytest.mark.parametrize("experiment", sorted(all_experiments()))
 def test_rows_or_one_line(experiment: str, backend: str, protection: str) -> None:
     outcome = outcome_of(experiment, protection, backend)
     lacks_verbs = experiment == "rdma-fct" and bool(missing_files())
     is_missing = backend == "kernel" and (find_kernel() is None or lacks_verbs)
-    if backend in EXPERIMENTS[experiment].refused or is_missing:
+    if backend in all_experiments()[experiment].refused or is_missing:
         assert outcome == "refused"
     elif backend == "live":
         assert outcome == ("lab" if parse_protection(protection).family.is_live else "refused")
@@ -87,7 +87,7 @@ def test_rows_or_one_line(experiment: str, backend: str, protection: str) -> Non
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
 @pytest.mark.parametrize("loss", [0, 1])
-@pytest.mark.parametrize("experiment", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("experiment", sorted(all_experiments()))
 def test_no_loss_and_nothing_but_loss_give_rows(experiment: str, loss: int, protection: str) -> None:
     losses = {"loss.forward": loss, "loss.reverse": loss}
     # Mathis's law has no rate at either, and a fabric takes no loss but that of its failures.
@@ -102,7 +102,7 @@ def test_rdma_flows_are_not_measured_as_tcp() -> None:
 
 
 def test_every_experiment_is_tried() -> None:
-    assert TINY.keys() == EXPERIMENTS.keys()
+    assert TINY.keys() == all_experiments().keys()
 
 
 def test_every_protection_is_tried() -> None:

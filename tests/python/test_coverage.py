@@ -14,8 +14,8 @@ from scipy import stats
 
 from lossylink import _native
 from lossylink.running.complete_row import complete_row
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 from lossylink.statistics.estimates import (
     binomial_interval,
     mean_interval,

@@ -10,9 +10,9 @@ import pytest
 import lossylink
 from lossylink._package.resources import SCENARIOS
 from lossylink.charts.kinds import kinds
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import spellings
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.profiles import load_profile
@@ -67,9 +67,9 @@ def documented(experiment: str) -> set[str]:
     return common | {*first_column(DICTIONARY[experiment])}
 
 
-@pytest.mark.parametrize("experiment", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("experiment", sorted(all_experiments()))
 def test_the_contract_is_in_the_dictionary(experiment: str) -> None:
-    assert set(EXPERIMENTS[experiment].row_keys) <= documented(experiment)
+    assert set(all_experiments()[experiment].row_keys) <= documented(experiment)
 
 
 @pytest.mark.parametrize("experiment", sorted(SMALL))
@@ -95,7 +95,7 @@ def small_run(experiment: str) -> Run:
 
 
 def test_every_experiment_is_tried() -> None:
-    assert SMALL.keys() == EXPERIMENTS.keys()
+    assert SMALL.keys() == all_experiments().keys()
 
 
 def test_the_guide_lists_every_protection_with_its_options() -> None:
@@ -114,11 +114,11 @@ def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:
     for section, model in SECTIONS.items():
         for name, described in keys_in(model).items():
             key = f"{section}.{name}"
-            users = {one.name for one in EXPERIMENTS.values() if key in keys_of(one)}
+            users = {one.name for one in all_experiments().values() if key in keys_of(one)}
             line = re.search(rf"^\| `{re.escape(key)}` \| (.+?) \| (.+) \|$", guide, flags=re.MULTILINE)
             assert line is not None, key
             assert line[2] == described.meaning
-            told = EXPERIMENTS.keys() if line[1] == "all" else set(re.findall(r"`([^`]+)`", line[1]))
+            told = all_experiments().keys() if line[1] == "all" else set(re.findall(r"`([^`]+)`", line[1]))
             assert told == users
 
 
@@ -152,4 +152,4 @@ def test_the_guide_lists_every_kind_of_figure_with_its_experiments() -> None:
     lines = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.+) \|$", guide, flags=re.MULTILINE))
     assert list(lines) == list(kinds())
     for sources in lines.values():
-        assert set(re.findall(r"`([a-z-]+)`", sources)) <= set(EXPERIMENTS)
+        assert set(re.findall(r"`([a-z-]+)`", sources)) <= set(all_experiments())

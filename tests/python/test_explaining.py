@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from lossylink._package.resources import GLOSSARY
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import spellings
 from lossylink.reproduce.framework.model import Basis, Outcome
 from lossylink.scenario.explaining import explain, meanings
@@ -30,7 +30,7 @@ def test_every_entry_of_the_glossary_is_read_once() -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        *EXPERIMENTS,
+        *all_experiments(),
         *packaged(),
         *(spelling.word for _, spelling in spellings()),
         *("loss_ratio", "duration", "queue", "mss", "mtu", "offload"),
@@ -43,9 +43,9 @@ def test_words_that_users_meet_are_explained(word: str) -> None:
     assert all(one.text for one in explain(word))
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", all_experiments())
 def test_every_key_of_a_row_is_explained(name: str) -> None:
-    experiment = EXPERIMENTS[name]
+    experiment = all_experiments()[name]
     for key in (*experiment.row_keys, *experiment.rare_row_keys):
         assert any(one.of.startswith("row of ") for one in explain(key)), key
 
@@ -66,11 +66,11 @@ def test_every_spelling_of_a_loss_is_one() -> None:
 
 def test_the_commands(command: Callable[..., Ended]) -> None:
     everything = command("list").out
-    assert all(name in everything for name in (*EXPERIMENTS, *packaged()))
+    assert all(name in everything for name in (*all_experiments(), *packaged()))
     assert all(spelling.usage in everything for _, spelling in spellings())
     keys = command("keys", "stress").out
     shown = set(re.findall(r"^([a-z]+\.[a-z_]+)  ", keys, re.MULTILINE))
-    assert shown == keys_of(EXPERIMENTS["stress"])
+    assert shown == keys_of(all_experiments()["stress"])
     ended = command("explain", "lg-nb")
     assert "non-blocking" in ended.out
     assert "copies=N" in ended.out
@@ -92,4 +92,4 @@ def test_the_commands(command: Callable[..., Ended]) -> None:
 def test_common_words_are_keys(alias: str, key: str) -> None:
     from lossylink.scenario.keys import resolve_key
 
-    assert resolve_key(alias, EXPERIMENTS["tcp-fct"]) == key
+    assert resolve_key(alias, all_experiments()["tcp-fct"]) == key

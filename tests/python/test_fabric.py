@@ -17,8 +17,8 @@ import lossylink
 from lossylink.errors import UserError
 from lossylink.planning import fabric
 from lossylink.planning.fabric import Policy, plan_fabric, policies
-from lossylink.results.run import Run
-from lossylink.scenario import resolve
+from lossylink.running.run import Run
+from lossylink.scenario.resolving import resolve
 
 from .conftest import Ended
 

@@ -17,9 +17,11 @@ import pytest
 import lossylink
 from lossylink._package.resources import PUBLISHED
 from lossylink.declared import protections
-from lossylink.declared.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
+from lossylink.declared.experiment import COMMON_KEYS, Experiment
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import _registry
 from lossylink.planning import Link
+from lossylink.planning import families as planned
 from lossylink.planning.prediction import Outline
 from lossylink.scenario.loss import _MODELS
 from lossylink.scenario.models import CongestionControl
@@ -29,7 +31,7 @@ from .transcripts import run
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "docs" / "guides"
 GUIDE = (GUIDES / "extending.md").read_text()
-COMPARISON, TOY, DECLARATION = re.findall(r"^```python\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
+COMPARISON, TOY, OUTLINES, DECLARATION = re.findall(r"^```python\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
 (CHANGE,) = re.findall(r"^```diff\n((?:.|\n)*?)^```$", GUIDE, re.MULTILINE)
 
 
@@ -86,12 +88,16 @@ def test_the_comparison_draws_two_sweeps(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.fixture
 def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[protections.Family]:
     """The guide's family, in a file of its own beside the others."""
-    (tmp_path / "twice.py").write_text(TOY)
-    monkeypatch.setattr(protections, "__path__", [*protections.__path__, str(tmp_path)])
+    for package, text in ((protections, TOY), (planned, OUTLINES)):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / "twice.py").write_text(text)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
     _registry.families.cache_clear()
     yield _registry.tagged("twice")
     _registry.families.cache_clear()
-    sys.modules.pop("lossylink.declared.protections.twice", None)
+    for package in (protections, planned):
+        sys.modules.pop(f"{package.__name__}.twice", None)
 
 
 def test_the_toy_is_a_family(twice: protections.Family) -> None:
@@ -102,7 +108,8 @@ def test_the_toy_is_a_family(twice: protections.Family) -> None:
     assert twice.load_share(value, loss_ratio=0.05, frame_wire_bytes=1538) == 0.5
     assert twice.residual_loss(value, loss_ratio=0.05) == pytest.approx(0.0025)
     link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=0.05)
-    assert list(twice.outline(link, target=1e-2)) == [Outline("twice", 0.05**2, 50.0)]
+    assert [*planned.outlines(link, target=1e-2)][-1] == Outline("twice", 0.05**2, 50.0)
+    assert "twice" not in [one.protection for one in planned.plans(link, target=1e-2, budget_us=None)]
     # The core has the last word, and does not know it.
     with pytest.raises(lossylink.UserError, match="unknown variant `twice`"):
         protections.parse_protection("twice")
@@ -113,7 +120,7 @@ def test_the_declaration_is_one() -> None:
     exec(DECLARATION, names)
     experiment = names["EXPERIMENT"]
     assert isinstance(experiment, Experiment)
-    assert experiment.name not in EXPERIMENTS
+    assert experiment.name not in all_experiments()
     assert experiment.keys > set(COMMON_KEYS)
     assert {column.key for column in experiment.headline} <= set(experiment.row_keys)
 
@@ -132,7 +139,7 @@ def test_the_guide_to_scenarios_has_every_loss_model() -> None:
 
 def test_the_guide_to_experiments_has_every_experiment() -> None:
     table = (GUIDES / "experiments.md").read_text().partition("\n## ")[0]
-    assert [name for name in EXPERIMENTS if f"`{name}`" not in table] == []
+    assert [name for name in all_experiments() if f"`{name}`" not in table] == []
 
 
 def without_source(table: Mapping[str, Any], name: str = "") -> Iterator[str]:

@@ -12,9 +12,9 @@ from rich.console import Console
 
 import lossylink
 from lossylink.cli.tables import show_rows
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.results.headline import headline
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.statistics.estimates import percentile_ratio
 
 from .conftest import Ended
@@ -41,10 +41,10 @@ def test_what_goes_to_a_file_is_what_a_terminal_shows(
     assert capsys.readouterr().out.splitlines() == drawn
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("name", sorted(all_experiments()))
 def test_a_headline_is_short_and_has_units(name: str) -> None:
     """What is measured in something says in what; six columns, or seven where a study's trials need them."""
-    columns = EXPERIMENTS[name].headline
+    columns = all_experiments()[name].headline
     assert 4 <= len(columns) <= 7
     for column in columns:
         has_unit = any(f"_{unit}" in column.key for unit in ("us", "ms", "gbps", "mbps", "kb_m", "bytes"))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink import scenario
 from lossylink.errors import UserError
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 SIGMAS = 4.5
 """Standard deviations that a sound case stays within: it fails once in 150,000, and the seed is fixed."""
@@ -109,17 +109,17 @@ def test_jitter_follows_from_the_seed() -> None:
 def test_no_jitter_is_as_no_key_at_all() -> None:
     keys = {"flow.trials": 300, "loss.forward": "1%"}
     assert row("tcp-fct", keys) == row("tcp-fct", keys | {"path.jitter": "0s", "path.jitter_back": "0s"})
-    resolved = scenario.resolve("tcp-fct", settings={"path.jitter": "0s"})
+    resolved = resolve("tcp-fct", settings={"path.jitter": "0s"})
     assert "jitter" not in configuration(resolved, resolved.protections[0])["path"]
 
 
 def test_refusals() -> None:
     with pytest.raises(UserError, match="path.jitter: the hosts of the live lab"):
-        scenario.resolve("tcp-fct", settings={"path.jitter_back": "1us", "run.backend": "live"})
+        resolve("tcp-fct", settings={"path.jitter_back": "1us", "run.backend": "live"})
     with pytest.raises(UserError, match="path.jitter: datagrams of udp-smooth"):
-        scenario.resolve("fec", settings={"path.jitter": "1us", "traffic.source": "udp-smooth"})
+        resolve("fec", settings={"path.jitter": "1us", "traffic.source": "udp-smooth"})
     with pytest.raises(UserError, match="set path.jitter or path.jitter_back, or leave path.reorder out"):
-        scenario.resolve("tcp-fct", settings={"path.reorder": True})
+        resolve("tcp-fct", settings={"path.reorder": True})
     for experiment in ("stress", "mathis"):
         with pytest.raises(UserError, match=r"does not use 'path\.jitter'|unknown key 'path\.jitter'"):
-            scenario.resolve(experiment, settings={"path.jitter": "1us"})
+            resolve(experiment, settings={"path.jitter": "1us"})

@@ -16,7 +16,7 @@ from lossylink.measuring.fit import DOUBT
 from lossylink.measuring.line import table
 from lossylink.measuring.line.drift import Drift, History, crossing, drift_of, history_of
 from lossylink.scenario.coded_line import read_coded_line
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 
 from .conftest import Ended
 

@@ -16,8 +16,8 @@ from lossylink.planning.families import llr as prediction
 from lossylink.planning.stress import simulate
 from lossylink.planning.verify import compare
 from lossylink.running.backends.live.stress import load_rate
-from lossylink.scenario import resolve
 from lossylink.scenario.loss import parse_loss
+from lossylink.scenario.resolving import resolve
 from lossylink.theory import llr
 
 DEFAULTS = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lossylink.running.mathis.curves import curves, points
+from lossylink.charts.mathis_curves import curves, points
 from lossylink.running.mathis.figures import figure3, figure4
 
 from .fake_simulator import BASE

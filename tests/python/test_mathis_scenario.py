@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.results.run import Run
 from lossylink.running import mathis
 from lossylink.running.mathis.scenario import design_of
+from lossylink.running.run import Run
 from lossylink.running.runner import run_scenario
-from lossylink.scenario import resolve
+from lossylink.scenario.resolving import resolve
 
 from .fake_simulator import FakeSimulator
 from .mathis_support import simulated_by

@@ -22,9 +22,10 @@ from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import FEWEST_RUNS, counted
 from lossylink.measuring.interface import Interface
 from lossylink.measuring.numbered import NEAR, Numbers, read_losses
-from lossylink.measuring.outcome import FIGURES, Advice, Finding, advise, scenario_text
+from lossylink.measuring.outcome import FIGURES, Finding, scenario_text
 from lossylink.measuring.probes import PROBE
 from lossylink.measuring.record import Record
+from lossylink.planning.advice import TARGET, Advice, advise
 
 from .conftest import Ended
 
@@ -234,7 +235,7 @@ def test_without_a_loss_nothing_is_advised_and_the_probes_that_would_tell_are_na
         "none seen: at most 0.00015 at 95 % (one-sided); 300 million probes without a loss would show 1e-08",
     )
     for frames, is_told in ((299_000_000, False), (300_000_000, True)):
-        assert (1 - 0.05 ** (1 / frames) <= outcome.TARGET) is is_told
+        assert (1 - 0.05 ** (1 / frames) <= TARGET) is is_told
         enough = Finding("forward", "to the peer", counted(frames=frames, losses=0, verdict="by counters"))
         assert advised(enough).sentence.endswith("leave it") is is_told
 

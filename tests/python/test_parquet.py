@@ -10,7 +10,7 @@ import polars
 
 import lossylink
 from lossylink import _native
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.results.directory import write_run
 from lossylink.results.parquet import units_of
 
@@ -52,7 +52,7 @@ def test_a_key_with_a_unit_in_its_name_has_that_unit() -> None:
     """The dictionary and the names agree, in every experiment."""
     suffixes = {"_gbps": "Gb/s", "_mbps": "Mb/s", "_us": "us", "_ms": "ms", "_seconds": "s"}
     wrong = []
-    for experiment in EXPERIMENTS.values():
+    for experiment in all_experiments().values():
         units = units_of(list(experiment.row_keys), name="rows", experiment=experiment.name)
         for key in experiment.row_keys:
             unit = next((unit for suffix, unit in suffixes.items() if key.endswith(suffix)), None)

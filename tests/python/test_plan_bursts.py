@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from lossylink import run
+from lossylink.declared.protections.linkguardian import closed_forms
 from lossylink.planning import Link, plan
 from lossylink.planning.families import fec as fec_plan
 from lossylink.planning.families import llr as llr_plan
@@ -51,7 +52,9 @@ def left(protection: str, here: Link) -> float:
         k, h = map(int, rest.split("/"))
         return fec_plan.residual_loss(fec_plan.Code(data_packets=k, parity_packets=h), here)
     copies = int(rest.partition("=")[2])
-    return lg_plan.loss_left(lg_plan.Options(ordered=word == "lg", copies=copies, unlimited_holes=True), here)
+    return lg_plan.loss_left(
+        closed_forms.Options(ordered=word == "lg", copies=copies, unlimited_holes=True), here
+    )
 
 
 @pytest.mark.parametrize("burst", BURSTS)
@@ -89,7 +92,7 @@ def test_a_power_is_wrong_under_bursts() -> None:
 
 def test_of_a_long_run_five_are_asked_for() -> None:
     here = link("gilbert-elliott:mean=0.01,burst=10")
-    capped = lg_plan.loss_left(lg_plan.Options(ordered=False, copies=2, unlimited_holes=False), here)
+    capped = lg_plan.loss_left(closed_forms.Options(ordered=False, copies=2, unlimited_holes=False), here)
     row = simulate(here, "lg-nb:copies=2", packets=500_000, seed=3)
     low, high = loss_interval(row, confidence=0.999)
     assert low <= capped <= high
@@ -102,8 +105,10 @@ def test_without_memory_a_chain_is_the_closed_form(p: float) -> None:
     chain, independent = Chain.without_memory(p), link(repr(p))
     here = Link.losing(Loss.of(chain.native), rate_bps=10**11, propagation_ps=0)
     for copies, unlimited in itertools.product((1, 2, 4), (True, False)):
-        options = lg_plan.Options(ordered=False, copies=copies, unlimited_holes=unlimited)
-        assert lg_plan.loss_left(options, here) == pytest.approx(lg_plan.effective_loss(options, p), rel=1e-9)
+        options = closed_forms.Options(ordered=False, copies=copies, unlimited_holes=unlimited)
+        assert lg_plan.loss_left(options, here) == pytest.approx(
+            closed_forms.effective_loss(options, p), rel=1e-9
+        )
     k, h = np.meshgrid(np.arange(1, 129), np.arange(1, 33), indexing="ij")
     closed = fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=p)
     table = bursts.block_residual_ratio(chain, data_packets=128, parity_packets=32)
@@ -199,8 +204,8 @@ def test_auto_copies_follow_the_bursts() -> None:
         assert result.rows.to_dicts()[0]["copies"] == chosen.copies
     assert chosen.copies > 2
     here = link("gilbert-elliott:mean=1e-3,burst=1.5")
-    fewer = lg_plan.Options(ordered=False, copies=chosen.copies - 1, unlimited_holes=True)
-    enough = lg_plan.Options(ordered=False, copies=chosen.copies, unlimited_holes=True)
+    fewer = closed_forms.Options(ordered=False, copies=chosen.copies - 1, unlimited_holes=True)
+    enough = closed_forms.Options(ordered=False, copies=chosen.copies, unlimited_holes=True)
     assert lg_plan.loss_left(enough, here) <= 1e-8 < lg_plan.loss_left(fewer, here)
 
 
@@ -295,7 +300,7 @@ def test_a_run_that_lost_nothing_has_the_speed_of_the_line() -> None:
 def test_no_buffer_exceeds_its_bound_under_bursts(mode: str, rate_gbps: int, burst: float) -> None:
     """A run of losses is neither acknowledged nor asked for before it ends, and no pause stops its copies."""
     here = link(f"gilbert-elliott:mean=0.01,burst={burst}", rate_gbps=rate_gbps)
-    options = lg_plan.Options(ordered=mode == "lg", copies=2, unlimited_holes=True)
+    options = closed_forms.Options(ordered=mode == "lg", copies=2, unlimited_holes=True)
     row = simulate(here, options.spelling, packets=500_000, seed=7)
     held_kb = delays.sender_buffer_bytes(here) / 1e3
     assert row["tx_buffer_kb_max"] <= held_kb

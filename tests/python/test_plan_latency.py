@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lossylink._native import design_effect
+from lossylink.declared.protections.linkguardian import closed_forms
 from lossylink.planning import Link, plan, verify
 from lossylink.planning.families.linkguardian import delays
 from lossylink.planning.families.linkguardian import prediction as lg_plan
@@ -82,7 +83,7 @@ def test_more_holes_stay_within_the_bound_for_as_many(holes: int) -> None:
     """Holes at random places of one window, against the bound of a link that has so many in a window."""
     draws = random.Random(holes)
     here = link("3e-2")
-    options = lg_plan.Options(ordered=True, copies=1, unlimited_holes=True)
+    options = closed_forms.Options(ordered=True, copies=1, unlimited_holes=True)
     left = lg_plan.loss_left(options, here)
     bound = delays.ordered_worst_s(here, copies=1, loss_ratio=left, together=(1.0, 1)) * 1e6
     for seed in range(25):

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossylink.cli.exits import INTERRUPTED, MISTAKE
-from lossylink.declared.protections import families
 from lossylink.errors import UserError
 from lossylink.planning import Link, plan, triage
+from lossylink.planning.families import outlines
 from lossylink.planning.links_file import Defaults, LinkRow, read_links
 from lossylink.planning.prediction import Outline
 from lossylink.planning.triage import DRAIN, LEAVE, NOT_TESTABLE, PROTECT, Verdict, ranked
@@ -173,9 +173,9 @@ def test_rdma_takes_what_keeps_the_order(tmp_path: Path) -> None:
 def test_closed_forms_are_those_of_a_plan_for_one_link(spelling: str) -> None:
     link = Link.losing(parse_loss(spelling), rate_bps=10**11, propagation_ps=500_000)
     predicted = {one.protection: one for one in plan(link, target=TARGET).predictions}
-    outlines = [one for family in families() for one in family.outline(link, target=TARGET)]
-    assert len(outlines) == 4
-    for outline in outlines:
+    found = [*outlines(link, target=TARGET)]
+    assert len(found) == 4
+    for outline in found:
         one = predicted[outline.protection.removesuffix(",release=in-order")]
         assert outline.loss_ratio == one.effective_loss_ratio.value
         assert outline.speed_gbps == one.effective_speed_gbps.value

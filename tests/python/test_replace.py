@@ -23,7 +23,7 @@ from lossylink.reproduce import ReproduceResult, reproduce
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results.directory import default_directory, staged
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.sweeping import Sweep, shards
 
 from .conftest import Ended

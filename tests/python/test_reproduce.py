@@ -12,15 +12,15 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.errors import RunError, UserError
 from lossylink.reproduce import ReproduceResult, readme, reproduce
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
 from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results.run import Run
-from lossylink.scenario import resolve
+from lossylink.running.run import Run
+from lossylink.scenario.resolving import resolve
 
 from .synthetic import completion_run, stress_run, synthetic_runner
 
@@ -238,7 +238,7 @@ def test_experiments_on_request_run_in_full_only_when_named() -> None:
 def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
     offered = {experiment.name for experiment in registry.EXPERIMENTS}
     for experiment in registry.WRITTEN:
-        assert (experiment.name in offered) == ("sim" not in EXPERIMENTS[experiment.needs].refused)
+        assert (experiment.name in offered) == ("sim" not in all_experiments()[experiment.needs].refused)
 
 
 def test_the_kernel_runs_what_has_hosts_that_it_can_be(tmp_path: Path, console: Console) -> None:

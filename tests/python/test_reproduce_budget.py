@@ -19,7 +19,7 @@ from lossylink.reproduce.framework.model import Job, Outcome
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.runner import Report, Runner, simulate
 from lossylink.reproduce.growth.work import Blocks, Work, work_of
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 from .synthetic import synthetic_runner
 

@@ -24,7 +24,7 @@ from lossylink.reproduce.experiments.cliff.measures import edge_bits, residual
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Outcome, Scale, judge
 from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import simulate
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 SEEN = (1e-4, 1e-3, 1e-2)
 """Losses of which a small run sees many."""

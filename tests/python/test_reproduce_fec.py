@@ -17,7 +17,7 @@ from lossylink.reproduce.experiments.fec.measures import dropped_share, residual
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Outcome, Scale, Verdict, judge
 from lossylink.reproduce.framework.published import load
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.theory.fec import residual_loss_ratio
 
 from .synthetic import synthetic_runner

@@ -30,8 +30,9 @@ from lossylink.reproduce.growth.growing import grow
 from lossylink.reproduce.growth.pricing import prices
 from lossylink.reproduce.growth.samples import MOST_TRIALS, Sample
 from lossylink.reproduce.growth.work import Carried
-from lossylink.results.run import Run
-from lossylink.statistics.estimates import CONFIDENCE, Estimate
+from lossylink.running.run import Run
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.estimates import Estimate
 
 from .synthetic import run_of
 

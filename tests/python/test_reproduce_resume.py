@@ -20,7 +20,7 @@ from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.orchestrate import POINTS_NAME
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Report, simulate
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 from .synthetic import synthetic_runner
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import polars
@@ -12,11 +12,11 @@ import pytest
 
 import lossylink
 from lossylink import RunError, UserError
-from lossylink.declared.experiments import EXPERIMENTS
-from lossylink.results.run import Run
+from lossylink.declared.experiments import all_experiments
 from lossylink.running.pool import run_all
+from lossylink.running.run import Run
 from lossylink.running.runner import run_scenario
-from lossylink.scenario import resolve
+from lossylink.scenario.resolving import resolve
 
 Simulate = Callable[[str, Callable[[float, float], None]], dict[str, Any]]
 
@@ -193,7 +193,7 @@ def test_skipping_changes_nothing_but_the_time_it_takes() -> None:
     settings = {"traffic.packets": 30_000, "loss": "1e-3"}
     fast = lossylink.run("stress", settings=settings)
     slow = lossylink.run("stress", settings={**settings, "run.skip": "off"})
-    keys = EXPERIMENTS["stress"].row_keys[:-1]
+    keys = all_experiments()["stress"].row_keys[:-1]
     assert deterministic(fast).select(keys).equals(deterministic(slow).select(keys))
 
 
@@ -218,14 +218,17 @@ def test_pcap_of_several_protections_is_refused() -> None:
         run_scenario(resolve("stress"), pcap=("sw2-sw6", Path("x")))
 
 
-def test_ctrl_c_while_tasks_are_handed_out_stops_those_that_run() -> None:
-    class Interrupted(list[int]):
-        def __iter__(self) -> Iterator[int]:
-            yield 1
-            raise KeyboardInterrupt
+def test_ctrl_c_while_threads_begin_stops_those_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if self.name == "lossylink-1":
+                raise KeyboardInterrupt
+            super().start()
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
 
     def until_told(task: int, stop: threading.Event) -> int:
         assert stop.wait(timeout=60)
         return task
 
-    assert run_all(until_told, Interrupted(), threads=1) == ([1], True)
+    assert run_all(until_told, [1, 2], threads=2) == ([1], True)

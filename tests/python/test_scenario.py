@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossylink._package.resources import PUBLISHED, SCENARIOS
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.errors import UserError
-from lossylink.scenario import resolve
+from lossylink.scenario.fingerprint import fingerprint
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.native import configuration
 from lossylink.scenario.profiles import load_profile, thresholds_at
+from lossylink.scenario.resolving import resolve
 from lossylink.scenario.save import scenario_toml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -28,7 +29,7 @@ def scenario_file(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("name", sorted(all_experiments()))
 def test_every_experiment_has_a_sound_default_scenario(name: str) -> None:
     scenario = resolve(name)
     config = configuration(scenario, scenario.protections[0])
@@ -63,11 +64,11 @@ def test_the_scenario_keeps_the_users_spelling() -> None:
     assert described["calibrated"]["switch"] is True
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("name", sorted(all_experiments()))
 def test_a_saved_scenario_resolves_to_the_same_run(name: str, tmp_path: Path) -> None:
     first = resolve(name, settings={"loss.reverse": "1e-4"}, seed=3)
     second = resolve(scenario_file(tmp_path, scenario_toml(first.describe())))
-    assert second.fingerprint("") == first.fingerprint("")
+    assert fingerprint(second, "") == fingerprint(first, "")
 
 
 def test_files_are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_files_are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     again = resolve(scenario_file(elsewhere, scenario_toml(scenario.describe())))
-    assert again.fingerprint("") == scenario.fingerprint("")
+    assert fingerprint(again, "") == fingerprint(scenario, "")
 
 
 def test_length_and_propagation_put_each_other_out_of_force() -> None:
@@ -104,12 +105,12 @@ def test_length_and_propagation_put_each_other_out_of_force() -> None:
     ],
 )
 def test_short_names(typed: str, experiment: str, key: str) -> None:
-    assert resolve_key(typed, EXPERIMENTS[experiment]) == key
+    assert resolve_key(typed, all_experiments()[experiment]) == key
 
 
 def test_a_short_name_with_two_meanings_is_refused() -> None:
     with pytest.raises(UserError, match=r"link\.mtu or transport\.mtu"):
-        resolve_key("mtu", EXPERIMENTS["rdma-fct"])
+        resolve_key("mtu", all_experiments()["rdma-fct"])
 
 
 @pytest.mark.parametrize(

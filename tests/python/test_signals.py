@@ -113,7 +113,7 @@ def test_a_second_signal_ends_a_process_that_answers_none(tmp_path: Path) -> Non
     """The main thread sits in a call that never comes back to Python, as a native call may."""
     code = (
         "import signal, sys, threading\n"
-        "from lossylink.cli.signals import sigterm_as_ctrl_c\n"
+        "from lossylink.linux.signals import sigterm_as_ctrl_c\n"
         "with sigterm_as_ctrl_c():\n"
         "    signal.signal(signal.SIGINT, lambda *_: None)\n"
         "    print('ready', flush=True)\n"

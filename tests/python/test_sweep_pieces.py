@@ -14,7 +14,8 @@ from lossylink.running.runner import jobs_of, run_scenario
 from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.pieces import MOST_PIECES, Piece, pieces_of, put_together, run_piece
 from lossylink.running.sweeping.task import Task
-from lossylink.scenario import Scenario, resolve
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 #: The last block is not whole.
 TRIALS = 1_050

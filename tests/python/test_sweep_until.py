@@ -14,7 +14,7 @@ from scipy import stats
 
 import lossylink
 from lossylink import UserError
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.running.sweeping.until import MOST_TIMES, Until, parse_until
 from lossylink.statistics.estimates import Estimate, binomial_interval, clustered_interval
 
@@ -42,7 +42,7 @@ def swept(experiment: str, until: str, amount: int, **words: Any) -> list[dict[s
 
 
 def test_every_experiment_that_grows_is_tried() -> None:
-    assert GROWING.keys() == {name for name, one in EXPERIMENTS.items() if one.growth is not None}
+    assert GROWING.keys() == {name for name, one in all_experiments().items() if one.growth is not None}
 
 
 @settings(max_examples=12)

@@ -291,10 +291,6 @@ class TestIntervals:
         assert float(low) == 0.0
         assert float(high) == pytest.approx(-math.log(0.025))
 
-    def test_rule_of_three(self) -> None:
-        bound = intervals.upper_bound_of_none(trials=[1000, 10**8])
-        assert bound * np.array([1000, 1e8]) == pytest.approx([3.0, 3.0], rel=4e-3)
-
     def test_every_trial_an_event(self) -> None:
         low, high = intervals.clopper_pearson(events=10, trials=10)
         assert float(high) == 1.0

@@ -19,7 +19,8 @@ import pytest
 from lossylink._package.discovery import modules_in, names_in
 from lossylink._package.resources import SCENARIOS
 from lossylink.declared import experiments
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.backend import backend_names
+from lossylink.declared.experiments import all_experiments
 from lossylink.reproduce.framework import registry
 from lossylink.running import backends
 from lossylink.running.backends import backend_named
@@ -118,12 +119,15 @@ def test_no_modules_import_each_other(deferred: bool) -> None:
 
 
 def test_the_search_for_circles_finds_one() -> None:
-    one, other = "from lossylink import runner", "def late():\n    from lossylink.results.run import Run"
+    one, other = (
+        "from lossylink.running import runner",
+        "def late():\n    from lossylink.results.result import Result",
+    )
     found = [
         [name for node in imports(ast.parse(text).body, deferred=True) for name in imported_modules(node)]
         for text in (one, other, "if TYPE_CHECKING:\n    import lossylink.running.runner")
     ]
-    assert found == [["lossylink.running.runner"], ["lossylink.results.run"], []]
+    assert found == [["lossylink.running.runner"], ["lossylink.results.result"], []]
 
 
 def loads(tree: ast.AST) -> Iterator[str]:
@@ -223,16 +227,16 @@ def test_the_searches_find_what_they_look_for() -> None:
 
 
 def test_every_module_of_experiments_is_registered() -> None:
-    files = {path.stem for path in (PACKAGE / "experiments").glob("[!_]*")}
-    assert files == {name.replace("-", "_") for name in EXPERIMENTS}
-    assert [module.EXPERIMENT.name for module in modules_in(experiments)] == list(EXPERIMENTS)
+    files = {path.stem for path in (PACKAGE / "declared" / "experiments").glob("[!_]*")}
+    assert files == {name.replace("-", "_") for name in all_experiments()}
+    assert [module.EXPERIMENT.name for module in modules_in(experiments)] == list(all_experiments())
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+@pytest.mark.parametrize("name", sorted(all_experiments()))
 def test_a_declaration_agrees_with_the_rest(name: str) -> None:
-    experiment = EXPERIMENTS[name]
+    experiment = all_experiments()[name]
     assert (SCENARIOS / f"{name}.toml").is_file()
-    assert experiment.refused.keys() <= set(backends.names())
+    assert experiment.refused.keys() <= set(backend_names())
     assert {column.key for column in experiment.headline} <= set(experiment.row_keys)
     known = {f"{section}.{key}" for section, model in SECTIONS.items() for key in keys_in(model)}
     assert keys_of(experiment) <= known
@@ -241,7 +245,7 @@ def test_a_declaration_agrees_with_the_rest(name: str) -> None:
 
 
 def test_every_backend_is_known_by_the_name_of_its_module() -> None:
-    assert [backend_named(name).name for name in names_in(backends)] == backends.names()
+    assert [backend_named(name).name for name in names_in(backends)] == backend_names()
 
 
 def test_every_published_experiment_has_a_place_of_its_own() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lossylink.cli.running import parse_settings
 from lossylink.running.sweeping import parse_grid
-from lossylink.scenario import resolve
+from lossylink.scenario.resolving import resolve
 
 from .gallery import GALLERY, NAMES, PICTURES
 from .test_help import COMMANDS

@@ -9,7 +9,7 @@ import pytest
 from lossylink.results.checks.verdict import Status
 from lossylink.running.mathis.scenario import run_trap
 from lossylink.running.mathis.traps import TRAPS, TrapRun
-from lossylink.scenario import resolve
+from lossylink.scenario.resolving import resolve
 
 #: What the mistake does to the trial, beside failing its check: a figure of the first set-up and the last.
 SYMPTOMS: dict[str, Callable[[TrapRun], bool]] = {

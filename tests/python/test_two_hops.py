@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink import scenario
 from lossylink.errors import UserError
+from lossylink.scenario.fingerprint import fingerprint
+from lossylink.scenario.resolving import resolve
 
 SIGMAS = 4.5
 """Standard deviations that a sound case stays within: it fails once in 150,000, and the seed is fixed."""
@@ -113,20 +114,20 @@ def test_short_cuts_change_no_digit() -> None:
 
 def test_refusals() -> None:
     with pytest.raises(UserError, match="no hop lies behind it"):
-        scenario.resolve("tcp-fct", settings={"path.loss": "1%", "run.backend": "live"})
+        resolve("tcp-fct", settings={"path.loss": "1%", "run.backend": "live"})
     with pytest.raises(UserError, match="take traffic.source=tcp"):
-        scenario.resolve("fec", settings={"path.loss": "1%", "traffic.source": "udp-smooth"})
+        resolve("fec", settings={"path.loss": "1%", "traffic.source": "udp-smooth"})
     with pytest.raises(UserError, match=r"path\.loss"):
-        scenario.resolve("stress", settings={"path.loss": "1%"})
+        resolve("stress", settings={"path.loss": "1%"})
     with pytest.raises(UserError, match=r"path\.loss: .*did you mean 'bernoulli'"):
-        scenario.resolve("tcp-fct", settings={"path.loss": "bernouli:1%"})
+        resolve("tcp-fct", settings={"path.loss": "bernouli:1%"})
 
 
 def test_a_recording_beside_the_scenario_is_found_again(tmp_path: Path) -> None:
     (tmp_path / "hop.txt").write_text("0001")
     (tmp_path / "one.toml").write_text('experiment = "tcp-fct"\n[path]\nloss = "trace:hop.txt"\n')
-    resolved = scenario.resolve(tmp_path / "one.toml")
+    resolved = resolve(tmp_path / "one.toml")
     assert resolved.settings["path"]["loss"] == f"trace:{tmp_path / 'hop.txt'}"
-    before = resolved.fingerprint("1")
+    before = fingerprint(resolved, "1")
     (tmp_path / "hop.txt").write_text("0011")
-    assert scenario.resolve(tmp_path / "one.toml").fingerprint("1") != before
+    assert fingerprint(resolve(tmp_path / "one.toml"), "1") != before

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import lossylink
-from lossylink import scenario
 from lossylink.errors import UserError
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 #: Octets on the line of a frame's preamble and gap, and of the least frame with both.
 BETWEEN_FRAMES, LEAST_OCTETS = 20, 84
@@ -127,7 +127,7 @@ def test_the_rate_of_the_data_is_as_no_rate_at_all(protection: str) -> None:
 
 
 def test_a_key_that_is_left_out_is_not_handed_down() -> None:
-    resolved = scenario.resolve("stress")
+    resolved = resolve("stress")
     assert "rate_back_bps" not in configuration(resolved, resolved.protections[0])["link"]
 
 
@@ -152,9 +152,9 @@ def test_a_slow_way_back_leaves_no_more_lost(protection: str) -> None:
 
 def test_refusals() -> None:
     with pytest.raises(UserError, match="link.rate_back: the link of the live lab has one rate"):
-        scenario.resolve("tcp-fct", settings={"link.rate_back": "1Mbps", "run.backend": "live"})
+        resolve("tcp-fct", settings={"link.rate_back": "1Mbps", "run.backend": "live"})
     for experiment in ("mathis", "fabric"):
         with pytest.raises(UserError, match=r"does not use 'link\.rate_back'"):
-            scenario.resolve(experiment, settings={"link.rate_back": "1Mbps"})
+            resolve(experiment, settings={"link.rate_back": "1Mbps"})
     with pytest.raises(UserError, match=r"link\.rate_back = 0"):
-        scenario.resolve("tcp-fct", settings={"link.rate_back": "0"})
+        resolve("tcp-fct", settings={"link.rate_back": "0"})

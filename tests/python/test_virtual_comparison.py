@@ -14,9 +14,9 @@ from lossylink.cli.exits import MISTAKE
 from lossylink.linux.guest import comparison
 from lossylink.linux.guest.comparison import PLACES, Place, compare_throughput, compare_times
 from lossylink.linux.guest.writes import writes
-from lossylink.results.run import Run
-from lossylink.scenario import resolve
+from lossylink.running.run import Run
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .conftest import Ended
 

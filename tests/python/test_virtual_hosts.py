@@ -12,8 +12,8 @@ from lossylink.declared.protections import parse_protection
 from lossylink.errors import RunError, UserError
 from lossylink.linux.guest import hosts
 from lossylink.linux.guest.watch import Watch
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 
 def configured(**settings: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from lossylink.declared.protections import parse_protection
 from lossylink.errors import RunError
 from lossylink.linux.guest import Guest, Plan
 from lossylink.linux.guest.session import run_session
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .kernel_support import needed_kernel
 

@@ -13,8 +13,8 @@ import pytest
 
 from lossylink.declared.protections import parse_protection
 from lossylink.linux.guest.session import run_session
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .kernel_support import needed_kernel
 

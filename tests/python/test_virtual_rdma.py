@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from lossylink._package.resources import SCENARIOS
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import parse_protection
 from lossylink.errors import UserError
 from lossylink.linux.guest import Guest, rdma
 from lossylink.running.backends.kernel.rdma_writes import plan_of
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .kernel_support import guest_of_nobody, need_verbs, needed_kernel, public_folder, row_of
 from .test_documents import DICTIONARY, first_column
@@ -173,7 +173,7 @@ def test_the_delays_of_a_profile_are_waited_for() -> None:
 def test_every_key_is_in_the_dictionary() -> None:
     row = writes("kernel", "lg", loss__forward="1%", flow__trials=50)
     assert set(row) <= {key for text in DICTIONARY.values() for key in first_column(text)}
-    assert set(EXPERIMENTS["rdma-fct"].row_keys) <= set(row)
+    assert set(all_experiments()["rdma-fct"].row_keys) <= set(row)
     known = set(first_column(DICTIONARY["On the kernel backend"]))
     assert {"naks", "duplicates", "rdma_timer_us", "flows_hit"} <= known & set(row)
 

@@ -11,8 +11,8 @@ import lossylink
 from lossylink.declared.protections import parse_protection
 from lossylink.errors import UserError
 from lossylink.running.backends.kernel.stress import Load, load_of
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 from .kernel_support import needed_kernel
 

@@ -8,7 +8,7 @@ import polars
 import pytest
 
 import lossylink
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 from .kernel_support import needed_kernel
 

@@ -24,7 +24,7 @@ def wheel(path: Path, without: str = "") -> str:
 
 def test_what_the_package_reads_is_expected() -> None:
     expected = set(wheel_files.expected())
-    root = Path(str(resources.__file__)).parent
+    root = Path(str(resources.__file__)).parents[1]
     read = [resources.PUBLISHED, resources.UNSOURCED, resources.DICTIONARY, resources.GLOSSARY]
     read += resources.SCENARIOS.rglob("*.toml")
     read += resources.KERNEL.iterdir()
@@ -48,7 +48,7 @@ def test_every_program_for_switches_is_named_to_the_builder() -> None:
     project = tomllib.loads((wheel_files.ROOT / "pyproject.toml").read_text())
     included = project["tool"]["maturin"]["include"]
     patterns = [entry["path"] for entry in included if "wheel" in entry["format"]]
-    link = wheel_files.SOURCES / "lossylink" / "p4"
+    link = wheel_files.SOURCES / "lossylink" / "_package" / "p4"
     assert unnamed(link, patterns) == []
     without = [pattern for pattern in patterns if not pattern.endswith(".p4")]
     assert "python/lossylink/_package/p4/linkguardian/sender.p4" in unnamed(link, without)

@@ -9,8 +9,9 @@ import pytest
 import lossylink
 from lossylink.cli.fitting import crowded
 from lossylink.errors import UserError
-from lossylink.scenario import resolve
+from lossylink.scenario.fingerprint import fingerprint
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 from lossylink.scenario.workload import load_flow_sizes
 
 
@@ -65,9 +66,9 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], sa
 
 
 def test_the_distribution_decides_the_fingerprint() -> None:
-    one = resolve("workload").fingerprint("1")
-    assert one != resolve("workload", settings={"flow.distribution": "rpc"}).fingerprint("1")
-    assert one == resolve("workload").fingerprint("1")
+    one = fingerprint(resolve("workload"), "1")
+    assert one != fingerprint(resolve("workload", settings={"flow.distribution": "rpc"}), "1")
+    assert one == fingerprint(resolve("workload"), "1")
 
 
 def test_trials_hold_what_the_row_sums_up() -> None:

@@ -19,6 +19,12 @@ from typing import BinaryIO, Final, cast
 
 from lossylink.errors import UserError
 
+# The standard library has it from Python 3.14 on; before, its backport has the same interface.
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 STANDARD_INPUT: Final = Path("-")
 """What a user gives in place of a file, as other tools take it."""
 
@@ -163,10 +169,5 @@ def _decompressing(file: BinaryIO) -> BinaryIO:
     if begin.startswith(GZIP):
         return cast(BinaryIO, gzip.GzipFile(fileobj=file))
     if begin == ZSTANDARD:
-        # The standard library has it from Python 3.14 on; before, its backport has the same interface.
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
         return cast(BinaryIO, zstd.ZstdFile(file))
     return file

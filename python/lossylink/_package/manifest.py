@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lossylink import _native
+
 #: Libraries that may have a part in a figure.
 _LIBRARIES = ("msgspec", "numpy", "polars", "pydantic", "scipy")
 
@@ -21,8 +23,6 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
     Its ``commit`` is that of the sources from which the compiled simulator was built: ``+changes`` follows
     it if tracked files differed then, and it is ``unknown`` if git knew nothing of the sources.
     """
-    from lossylink import _native  # not needed by who only looks at the machine
-
     return {
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "command_line": shlex.join(command if command is not None else sys.argv),

@@ -17,5 +17,7 @@ GLOSSARY = _HERE / "glossary.md"
 UNSOURCED = _HERE / "reference" / "unsourced.toml"
 #: What the kernel for virtual time is built with: a driver, and lines of a configuration.
 KERNEL = _HERE.parent / "linux" / "kernel" / "source"
+#: A module for each backend, by which they are known before one is imported.
+BACKENDS = _HERE.parent / "running" / "backends"
 #: Programs for switches.
 P4 = _HERE / "p4"

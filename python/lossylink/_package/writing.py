@@ -45,11 +45,8 @@ def writer() -> str:
     >>> writer() == writer()
     False
     """
-    import secrets  # OpenSSL, which a run does without
-    import socket
-
-    machine = re.sub(r"[^A-Za-z0-9]+", "-", socket.gethostname())
-    return f"{machine}-{os.getpid()}-{secrets.token_hex(4)}"
+    machine = re.sub(r"[^A-Za-z0-9]+", "-", os.uname().nodename)
+    return f"{machine}-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def _sync(path: Path) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lossylink.charts.chart import Sheet
 from lossylink.charts.kinds import CannotDrawError, kind_named, kinds
 from lossylink.charts.samples import samples_of
 from lossylink.errors import UserError
-
-if TYPE_CHECKING:
-    from lossylink.results.run import Run
+from lossylink.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Possible:
     """Why the other kinds cannot, by their names."""
 
 
-def possible(runs: Iterable[tuple[str, Run]]) -> Possible:
+def possible(runs: Iterable[tuple[str, Result]]) -> Possible:
     """Make every figure that the runs, each given with a name, admit."""
     samples = samples_of(runs)
     sheets, reasons = [], {}
@@ -36,7 +33,7 @@ def possible(runs: Iterable[tuple[str, Run]]) -> Possible:
     return Possible(tuple(sheets), reasons)
 
 
-def sheet_of(runs: Iterable[tuple[str, Run]], kind: str | None) -> Sheet:
+def sheet_of(runs: Iterable[tuple[str, Result]], kind: str | None) -> Sheet:
     """Make the figure of one kind, or of the first kind that the runs admit.
 
     Raises

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars
@@ -22,9 +22,7 @@ import polars
 from lossylink._package.writing import whole
 from lossylink.charts.samples import Sample, lines_of, samples_of, with_table
 from lossylink.errors import UserError
-
-if TYPE_CHECKING:
-    from lossylink.results.run import Run
+from lossylink.results.result import Result
 
 FORMAT_VERSION = 4
 SUFFIX = ".flent.gz"
@@ -43,7 +41,7 @@ TABLES = {
 }
 
 
-def write_flent(runs: Iterable[tuple[str, Run]], folder: Path) -> list[Path]:
+def write_flent(runs: Iterable[tuple[str, Result]], folder: Path) -> list[Path]:
     """Write a file for each sample that has a rate over time, called by what tells it from the others.
 
     Raises

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars
 
 from lossylink.charts.palette import name_of
 from lossylink.declared.protections import look_of
-
-if TYPE_CHECKING:
-    from lossylink.results.run import Run
+from lossylink.results.result import Result
 
 #: Slots of lines that are not told apart by their protections.
 SLOTS = ("blue", "vermillion", "green", "orange", "purple", "sky", "black", "yellow")
@@ -58,7 +56,7 @@ class Line:
     samples: tuple[Sample, ...]
 
 
-def samples_of(runs: Iterable[tuple[str, Run]]) -> list[Sample]:
+def samples_of(runs: Iterable[tuple[str, Result]]) -> list[Sample]:
     """Return the samples of runs, each given with a name: a sample for every row."""
     return [
         Sample(
@@ -72,7 +70,7 @@ def samples_of(runs: Iterable[tuple[str, Run]]) -> list[Sample]:
     ]
 
 
-def _settings(name: str, run: Run) -> dict[str, str]:
+def _settings(name: str, run: Result) -> dict[str, str]:
     flat = {
         f"{section}.{key}": str(value)
         for section, keys in run.scenario.items()

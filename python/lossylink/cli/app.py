@@ -9,8 +9,11 @@ from typer.exceptions import Abort, TyperException
 
 from lossylink.cli.exits import MISTAKE, leave
 from lossylink.cli.foreign_options import meant_by
+from lossylink.cli.plot import KINDS
 from lossylink.cli.quick import show_version
+from lossylink.declared.experiments import all_experiments
 from lossylink.errors import UserError
+from lossylink.scenario.packaged import packaged, title_of
 
 #: Where each command lives, in the order in which ``--help`` lists them.
 _COMMANDS = {
@@ -104,17 +107,12 @@ def _found(home: str) -> Any:
 
 
 def _list_of_experiments() -> str:
-    from lossylink.declared.experiments import EXPERIMENTS  # for the help alone
-    from lossylink.scenario.packaged import packaged, title_of
-
-    experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
+    experiments = [f"`{one.name}`: {one.summary}" for one in all_experiments().values()]
     scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
     return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
 
 
 def _list_of_kinds() -> str:
-    from lossylink.cli.plot import KINDS
-
     return f"Kinds of figures: {', '.join(KINDS)}"
 
 

@@ -12,6 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from lossylink import _native
+from lossylink.cli import signals
+from lossylink.cli.exits import leave
+from lossylink.errors import UserError
+from lossylink.units import parse_rate, parse_size, parse_time
+
 Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
 
 
@@ -36,7 +42,6 @@ def wire(
         lossylink wire --near eth1 --far eth2 --rate 100Mbps --rtt 6ms --loss 1e-3
     """
     from lossylink.linux.lab.settings import read_loss
-    from lossylink.units import parse_rate, parse_size, parse_time
 
     rate_bps = quantity(parse_rate, rate)
     role = {
@@ -56,8 +61,6 @@ def wire(
 
 def require_interfaces(ports: dict[str, str]) -> None:
     """Refuse an interface that is not there, or is named twice, before anything is made."""
-    from lossylink.errors import UserError
-
     there = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.is_dir())
     for option, port in ports.items():
         name = port.partition(":")[2] or port
@@ -72,8 +75,6 @@ def require_interfaces(ports: dict[str, str]) -> None:
 
 def quantity(parse: Any, text: str) -> int:
     """Read a quantity; a mistake is one line."""
-    from lossylink.errors import UserError
-
     try:
         return int(parse(text))
     except ValueError as error:
@@ -96,7 +97,6 @@ def configuration(
     """
     from lossylink.linux.lab.directory import runtime_directory
     from lossylink.linux.lab.settings import WIRE_PRIORITY
-    from lossylink.units import parse_size
 
     if control is None:
         folder = runtime_directory()
@@ -141,9 +141,6 @@ def serve(
     Its interfaces are as before when it ends. Once its ports are open, it keeps the privileges for that
     alone.
     """
-    from lossylink import _native
-    from lossylink.cli import signals
-    from lossylink.cli.exits import leave
     from lossylink.linux.lab.interfaces import borrowed, privileges, warn_of_checksums
 
     warn_of_checksums(ports)

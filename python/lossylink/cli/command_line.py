@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from lossylink.cli.exits import FAILED, INTERRUPTED
 from lossylink.cli.quick import carried_out_quickly
-from lossylink.cli.signals import sigterm_as_ctrl_c
 from lossylink.errors import LossylinkError
+from lossylink.linux.signals import sigterm_as_ctrl_c
 
 #: What the system says where nothing more can be written: the disk, a quota or a limit.
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

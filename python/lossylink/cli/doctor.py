@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
+
+from lossylink.linux.doctor import examine
 
 
 def command(
@@ -18,10 +21,6 @@ def command(
 
         lossylink doctor --json
     """
-    import json  # heavy imports wait until they are needed
-
-    from lossylink.linux.doctor import examine
-
     findings = examine()
     if as_json:
         print(json.dumps({"findings": [finding.as_dict() for finding in findings]}))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-#: Exit codes beside 0: a failed run, a mistake of the user, a stop by Ctrl-C or SIGTERM (128 + SIGINT).
-FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+from lossylink.linux.signals import INTERRUPTED
+
+#: Exit codes beside 0 and `INTERRUPTED`: a failed run, and a mistake of the user.
+FAILED, MISTAKE = 1, 2
+
+__all__ = ["FAILED", "INTERRUPTED", "MISTAKE", "leave"]
 
 
 def leave(code: int) -> NoReturn:

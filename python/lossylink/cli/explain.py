@@ -9,6 +9,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lossylink.declared.experiments import all_experiments, experiment_named
+from lossylink.declared.protections import spellings
+from lossylink.scenario.explaining import explain as meanings_of
+from lossylink.scenario.keys import keys_of
+from lossylink.scenario.loss import USAGES
+from lossylink.scenario.models import SECTIONS
+from lossylink.scenario.packaged import packaged, title_of
+from lossylink.scenario.section import keys_in
+
 
 def listing() -> None:
     """List the experiments, the scenarios that come with lossylink, the protections and the loss models.
@@ -17,12 +26,7 @@ def listing() -> None:
     --------
         lossylink list
     """
-    from lossylink.declared.experiments import EXPERIMENTS  # help texts do without
-    from lossylink.declared.protections import spellings
-    from lossylink.scenario.loss import USAGES
-    from lossylink.scenario.packaged import packaged, title_of
-
-    _group("Experiments: lossylink run NAME", ((one.name, one.summary) for one in EXPERIMENTS.values()))
+    _group("Experiments: lossylink run NAME", ((one.name, one.summary) for one in all_experiments().values()))
     _group("Scenarios: lossylink run NAME", ((name, title_of(path)) for name, path in packaged().items()))
     _group("Protections: --protection NAME", ((one.usage, one.meaning) for _, one in spellings()))
     _group("Loss models: --set loss.forward=...", USAGES.items())
@@ -39,11 +43,6 @@ def keys(
 
         lossylink keys tcp-fct
     """
-    from lossylink.declared.experiments import experiment_named
-    from lossylink.scenario.keys import keys_of
-    from lossylink.scenario.models import SECTIONS
-    from lossylink.scenario.section import keys_in
-
     taken = keys_of(experiment_named(experiment)) if experiment else None
     for section, model in SECTIONS.items():
         fields = [
@@ -70,8 +69,6 @@ def explain(
 
         lossylink explain ackNoTimeout
     """
-    from lossylink.scenario.explaining import explain as meanings_of
-
     console = Console(highlight=False, soft_wrap=True)
     for meaning in meanings_of(word):
         console.print(f"[bold]{meaning.word}[/bold] ({meaning.of}): {meaning.text}", markup=True)

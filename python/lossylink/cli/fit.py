@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from lossylink._package.progress import progress_bar
 from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges
 from lossylink.cli.history import keep_history
 from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
 from lossylink.errors import UserError
+from lossylink.results.directory import staged
+from lossylink.units import parse_rate, parse_ratio, parse_size
 
 
 def command(
@@ -73,8 +76,6 @@ def command(
 
         lossylink fit --fec-history month.csv --code rs544 --target 1e-10 --rate-of-link 400G
     """
-    from lossylink.units import parse_rate, parse_size
-
     rate_bps = read_option("--rate-of-link", parse_rate, rate_of_link)
     frame_bytes = read_option("--frame", parse_size, frame)
     if sum(one is not None for one in (recording, fec_histogram, fec_history)) != 1:
@@ -109,8 +110,6 @@ def command(
 
 
 def _ratio(text: str) -> float:
-    from lossylink.units import parse_ratio
-
     try:
         return parse_ratio(text)
     except ValueError as error:
@@ -119,9 +118,7 @@ def _ratio(text: str) -> float:
 
 def _fit(recording: Path, *, rate_bps: int, frame_bytes: int, output: Path | None, replace: bool) -> None:
     """Fit a recording and write what was found."""
-    from lossylink.cli.progress import progress_bar
     from lossylink.measuring.recordings import findings_of
-    from lossylink.results.directory import staged
 
     stem = recording.name.partition(".")[0]
     target = output or new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from lossylink.scenario.keys import spellings
+
 
 def meant_by(option: str, own: Collection[str]) -> str:
     """Return how one writes what an unknown option is for, or nothing.
@@ -20,7 +22,5 @@ def meant_by(option: str, own: Collection[str]) -> str:
     >>> meant_by("--loss", ["--set", "-s"]), meant_by("--xyz", ["--set", "-s"])
     ('write --set loss=VALUE', '')
     """
-    from lossylink.scenario.keys import spellings  # for a mistake alone
-
     word = option.lstrip("-")
     return f"write --set {word}=VALUE" if "--set" in own and word in spellings() else ""

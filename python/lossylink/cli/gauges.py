@@ -12,6 +12,8 @@ import typer
 
 from lossylink.cli.kept import keep, new_directory, tell_place
 from lossylink.errors import UserError
+from lossylink.measuring.line.recognised import read_gauges
+from lossylink.results.directory import staged
 
 if TYPE_CHECKING:
     from lossylink.measuring.counters import Counted
@@ -59,7 +61,6 @@ class Reading:
             The text, the code or the counters are wrong; one line says how to mend it.
         """
         from lossylink.measuring.line.finding import LineFinding
-        from lossylink.measuring.line.recognised import read_gauges
         from lossylink.scenario.coded_line import read_coded_line
 
         line = _option("--code", lambda: read_coded_line(self.code, rate_bps=self.rate_bps))
@@ -80,8 +81,6 @@ def keep_gauges(
     reading: Reading, *, needs_histogram: bool, begin: str, output: Path | None, replace: bool
 ) -> None:
     """Read gauges, print what they tell, and write a scenario of it."""
-    from lossylink.results.directory import staged
-
     found = reading.found(needs_histogram=needs_histogram)
     stem = reading.path.name.partition(".")[0]
     target = output or new_directory(f"{begin}-{stem if stem != '-' else 'standard-input'}")

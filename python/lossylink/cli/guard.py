@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lossylink.cli import guard_service as service
 from lossylink.cli.boxes import Control, configuration, quantity, require_interfaces, serve
 from lossylink.declared.protections import usages
+from lossylink.errors import RunError, UserError
+from lossylink.linux.lab.automatic import Automatic
+from lossylink.linux.lab.plane import PlaneClient
 from lossylink.linux.service.config import take
-
-if TYPE_CHECKING:
-    from lossylink.linux.lab.plane import PlaneClient
+from lossylink.linux.service.metrics import read_address
+from lossylink.units import parse_rate
 
 app = typer.Typer()
 app.command("install")(service.install)
@@ -111,13 +114,9 @@ def guard(
     del config  # what it holds has become the other options
     if context.invoked_subcommand is not None:
         return
-    from lossylink.errors import UserError
-    from lossylink.linux.lab.automatic import Automatic
     from lossylink.linux.lab.settings import read_protection
     from lossylink.linux.lab.tunnel import TUN_MTU, path_ports, path_protection, tunnel
     from lossylink.linux.service.company import accompanied
-    from lossylink.linux.service.metrics import read_address
-    from lossylink.units import parse_rate
 
     if auto and protection is not None:
         raise UserError("--auto chooses the protection: leave --protection out")
@@ -167,8 +166,6 @@ def status(
 
         lossylink guard status --json
     """
-    import json
-
     plane = _running(control)
     if prometheus:
         print(plane.prometheus(), end="")
@@ -230,9 +227,7 @@ def _running(control: Path | None) -> PlaneClient:
     UserError
         None runs, or several do.
     """
-    from lossylink.errors import RunError, UserError
     from lossylink.linux.lab.directory import runtime_directory
-    from lossylink.linux.lab.plane import PlaneClient
 
     if control is not None:
         return PlaneClient(control)

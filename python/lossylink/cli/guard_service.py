@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from lossylink.declared.protections import usages
+from lossylink.errors import UserError
+from lossylink.linux.service import dashboard as grafana
 
 _Prefix = Annotated[Path, typer.Option(help="Folder in place of /, for packages and images.")]
 
@@ -52,7 +54,6 @@ def install(
 
         lossylink guard install --print
     """
-    from lossylink.errors import UserError
     from lossylink.linux.service.installing import Wanted, install_files, show_files
 
     if auto and protection is not None:
@@ -95,6 +96,4 @@ def dashboard() -> None:
     --------
         lossylink guard dashboard
     """
-    from lossylink.linux.service import dashboard as grafana
-
     print(json.dumps(grafana.dashboard(), indent=2, ensure_ascii=False))

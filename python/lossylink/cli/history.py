@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lossylink._package import compressed
 from lossylink.cli.kept import keep, new_directory, tell_place
 from lossylink.errors import UserError
+from lossylink.measuring.line import recognised, table
+from lossylink.results.directory import staged
+from lossylink.scenario.loss import parse_loss
+from lossylink.units import CHECK_BYTES
 
 if TYPE_CHECKING:
     from lossylink.measuring.line.drift import Crossing, Drift
@@ -68,9 +73,6 @@ def keep_history(
     """Read a history, print what it tells, and write a scenario of its last bit error ratio."""
     from lossylink.measuring.fit import Decision, Fit, Kind
     from lossylink.measuring.outcome import Finding
-    from lossylink.planning.link import CHECK_BYTES
-    from lossylink.results.directory import staged
-    from lossylink.scenario.loss import parse_loss
     from lossylink.statistics.estimates import Estimate
     from lossylink.theory.phy import frame_loss_ratio
 
@@ -103,10 +105,7 @@ def keep_history(
 
 
 def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: int) -> tuple[_Told, Any]:
-    from lossylink._package import compressed
-    from lossylink.measuring.line import recognised, table
     from lossylink.measuring.line.drift import crossing, drift_of, history_of
-    from lossylink.planning.link import CHECK_BYTES
     from lossylink.scenario.coded_line import read_coded_line
     from lossylink.theory.phy import bit_error_ratio_for
 

@@ -55,7 +55,8 @@ def keep(
     title: str,
 ) -> None:
     """Print what was found with its plan, and write it to a folder that becomes ``target``."""
-    from lossylink.measuring.outcome import advise, scenario_text, write
+    from lossylink.measuring.outcome import scenario_text, write
+    from lossylink.planning.advice import advise
 
     plans = {}
     for finding in findings:

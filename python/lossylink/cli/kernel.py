@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from lossylink._package.progress import progress_bar
+from lossylink.errors import UserError
+from lossylink.linux.kernel import build_kernel
+from lossylink.linux.kernel.cache import cache_folder, find_kernel, kernels, remove_all, unfinished
+from lossylink.linux.kernel.recipe import recipe_hash
 
 app = typer.Typer(help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
 
@@ -38,10 +47,6 @@ def build(
 
         lossylink kernel build --source linux-6.12.50
     """
-    import sys
-
-    from lossylink.linux.kernel import build_kernel  # heavy imports wait until they are needed
-
     try:
         kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
     except KeyboardInterrupt:
@@ -53,11 +58,6 @@ def build(
 @contextmanager
 def _step(title: str) -> Iterator[Callable[[float, float], None]]:
     """Show one step of a build on stderr, and how long it took."""
-    import sys
-    import time
-
-    from lossylink.cli.progress import progress_bar
-
     started = time.monotonic()
     with progress_bar(title) as update:
         yield update
@@ -78,11 +78,6 @@ def status(
 
         lossylink kernel status --json
     """
-    import json
-
-    from lossylink.linux.kernel.cache import cache_folder, find_kernel, kernels, unfinished
-    from lossylink.linux.kernel.recipe import recipe_hash
-
     used, stopped = find_kernel(), unfinished()
     if as_json:
         facts = {
@@ -114,11 +109,6 @@ def remove(
     --------
         lossylink kernel remove --yes
     """
-    import sys
-
-    from lossylink.errors import UserError
-    from lossylink.linux.kernel.cache import cache_folder, kernels, remove_all, unfinished
-
     whole, parts = len(kernels()), len(unfinished())
     if not whole + parts:
         print("there is nothing to remove")

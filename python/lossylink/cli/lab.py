@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lossylink.declared.protections import usages
-
-if TYPE_CHECKING:
-    from lossylink.linux.lab import Lab
+from lossylink.errors import UserError
+from lossylink.linux.lab import Lab
+from lossylink.linux.lab import status as show
+from lossylink.linux.lab.monitor import Policy, run_monitor
+from lossylink.units import parse_positive_time, parse_rate, parse_ratio, parse_size, parse_time
 
 app = typer.Typer(help="A live lab: two real hosts and a link that corrupts.", no_args_is_help=True)
 
@@ -21,8 +25,6 @@ _Name = Annotated[str, typer.Option("--name", help="Which lab; the unnamed one w
 
 
 def _lab(name: str) -> Lab:
-    from lossylink.linux.lab import Lab  # heavy imports wait until they are needed
-
     return Lab.find(name)
 
 
@@ -82,9 +84,7 @@ def up(
 
         lossylink lab up --dataplane bmv2 --loss 1e-2 --protection lg:copies=2
     """
-    from lossylink.linux.lab import Lab
     from lossylink.linux.lab.settings import lab_settings
-    from lossylink.units import parse_positive_time, parse_rate, parse_size, parse_time
 
     usual = {
         "rate_bps": None if link is None else _read(parse_rate, link),
@@ -119,8 +119,6 @@ def up(
 
 def _read(parse: Callable[[object], int], text: str) -> int:
     """Read a quantity; a mistake is one line."""
-    from lossylink.errors import UserError
-
     try:
         return parse(text)
     except ValueError as error:
@@ -155,10 +153,6 @@ def status(
 
         lossylink lab status --prometheus
     """
-    import json
-
-    from lossylink.linux.lab import status as show
-
     lab = _lab(name)
     if as_json:
         print(json.dumps({plane: client.counters() for plane, client in lab.planes().items()}))
@@ -263,11 +257,6 @@ def auto(
     --------
         lossylink lab auto --on 1e-4
     """
-    import math
-
-    from lossylink.linux.lab.monitor import Policy, run_monitor
-    from lossylink.units import parse_time
-
     policy = Policy(
         on_loss=_ratio(on),
         off_loss=None if off is None else _ratio(off),
@@ -280,9 +269,6 @@ def auto(
 
 def _ratio(text: str) -> float:
     """Read a loss ratio or percentage; a mistake is one line."""
-    from lossylink.errors import UserError
-    from lossylink.units import parse_ratio
-
     try:
         return parse_ratio(text)
     except ValueError as error:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lossylink._package.progress import progress_bar
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
 from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges, live_lines
 from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
 from lossylink.errors import UserError
+from lossylink.results.directory import staged
+from lossylink.units import parse_count, parse_rate, parse_size
 
 if TYPE_CHECKING:
     from lossylink.measuring.cable import Measured
@@ -71,8 +74,6 @@ def measure(
 
         lossylink measure --counters --from fec-stats.txt --port Ethernet8 --seconds 3600 --rate-of-link 100G
     """
-    from lossylink.units import parse_count, parse_size
-
     length_bytes = read_option("--length", parse_size, length)
     if (link is None) == (recorded is None):
         raise UserError("give one of the two: --link INTERFACE, or --from FILE with what a tool printed")
@@ -114,8 +115,6 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 def _rate_of_recording(text: str | None) -> int:
-    from lossylink.units import parse_rate
-
     if text is None:
         raise UserError("a text does not tell the rate of its line: add --rate-of-link 100Gbps")
     return read_option("--rate-of-link", parse_rate, text)
@@ -140,7 +139,6 @@ def _measure(
 ) -> None:
     """Measure an interface and write what was found."""
     from lossylink.measuring.interface import Interface
-    from lossylink.results.directory import staged
 
     interface = Interface.find(link)
     rate_bps = _link_rate(rate_of_link, interface)
@@ -171,8 +169,6 @@ def _measure(
 
 
 def _link_rate(text: str | None, interface: Interface) -> int:
-    from lossylink.units import parse_rate
-
     if text is not None:
         return read_option("--rate-of-link", parse_rate, text)
     speed_bps = interface.speed_bps
@@ -202,7 +198,6 @@ def _check(
 def _by_probes(
     interface: Interface, rate_per_s: int, length_bytes: int, seconds: float, wait_seconds: float
 ) -> Measured:
-    from lossylink.cli.progress import progress_bar
     from lossylink.measuring import cable
 
     with progress_bar("probes") as progress:
@@ -226,7 +221,6 @@ def _tell_rate(measured: Measured, rate_per_s: int) -> None:
 
 
 def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, Any], bool]:
-    from lossylink.cli.progress import progress_bar
     from lossylink.measuring.outcome import Finding
 
     if measured.ours is None:
@@ -248,7 +242,6 @@ def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, An
 def _by_counters(
     interface: Interface, seconds: float, *, code: str, rate_bps: int, frame_bytes: int
 ) -> tuple[list[Finding], dict[str, Any], bool]:
-    from lossylink.cli.progress import progress_bar
     from lossylink.measuring.counters import count
     from lossylink.measuring.outcome import Finding
 

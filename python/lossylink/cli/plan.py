@@ -6,16 +6,20 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
+from lossylink import units
+from lossylink._package.progress import progress_bar
 from lossylink.cli.exits import FAILED, leave
+from lossylink.cli.plan_code import loss_of_gauge, plan_code
+from lossylink.cli.plan_shown import loss_text, show
 from lossylink.errors import UserError
-
-if TYPE_CHECKING:
-    from lossylink.planning import Comparison, Plan
-    from lossylink.scenario.loss import Loss
+from lossylink.planning import Comparison, Link, Plan, Workload, plan, verify
+from lossylink.planning.links_file import Defaults
+from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.units import parse_ratio
 
 Value = TypeVar("Value")
 Transport = Literal["tcp", "rdma"]
@@ -144,11 +148,7 @@ def command(
 
         lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
-    from lossylink import units  # heavy imports wait until they are needed
     from lossylink.cli.plan_fabric import plan_whole_fabric
-    from lossylink.cli.plan_shown import show
-    from lossylink.cli.progress import progress_bar
-    from lossylink.planning import Link, Workload, plan
 
     _refuse_mixed(context, _kind(context, fabric=fabric, links=links))
     if fabric is not None:
@@ -166,7 +166,6 @@ def command(
     delay = _delay(length, propagation)
     if links is not None:
         from lossylink.cli.plan_links import plan_links
-        from lossylink.planning.links_file import Defaults
 
         defaults = Defaults(
             rate_bps=_read("--link", units.parse_rate, link),
@@ -188,8 +187,6 @@ def command(
         return
     rate_bps, frame_bytes = _read("--link", units.parse_rate, link), _read("--frame", units.parse_size, frame)
     if code is not None and not _given(context) & _LOSSES:
-        from lossylink.cli.plan_code import plan_code
-
         wanted = _read("--target", units.parse_ratio, target)
         plan_code(code, target=wanted, rate_bps=rate_bps, frame_bytes=frame_bytes, as_json=as_json)
         return
@@ -296,8 +293,6 @@ def _refuse_mixed(context: typer.Context, kind: str) -> None:
 
 def _delay(length: str | None, propagation: str | None) -> int:
     """Read the one-way delay of the cable, in picoseconds."""
-    from lossylink import units
-
     if length is not None and propagation is not None:
         raise UserError("--length and --propagation say the same; give one of them")
     if propagation is not None:
@@ -322,15 +317,10 @@ def _loss(
     rate_bps: int,
 ) -> Loss:
     """Read the loss from its spelling, from a file, or from a bit error ratio before FEC."""
-    from lossylink.scenario.loss import parse_loss
-    from lossylink.units import parse_ratio
-
     given = sorted(f"--{name.replace('_', '-')}" for name in _given(context) & _LOSSES)
     if len(given) > 1:
         raise UserError(f"{given[0]} and {given[1]} say the same; give one of them")
     if gauge is not None:
-        from lossylink.cli.plan_code import loss_of_gauge
-
         ratio = _read("--pre-fec-ber", parse_ratio, gauge)
         return loss_of_gauge(ratio, code or "rs544", rate_bps=rate_bps)
     if code is not None:
@@ -353,9 +343,6 @@ def _suffix(plot: Path | None) -> str:
 
 
 def _verify(plan: Plan, packets: int, seed: int) -> list[Comparison]:
-    from lossylink.cli.progress import progress_bar
-    from lossylink.planning import verify
-
     with progress_bar("verify") as progress:
         return verify(plan, packets=packets, seed=seed, progress=progress)
 
@@ -371,8 +358,6 @@ def _draw(plan: Plan, path: Path, suffix: str) -> None:
 
 
 def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]:
-    from lossylink.cli.plan_shown import loss_text
-
     link = plan.link
     summary: dict[str, Any] = {
         "link": {

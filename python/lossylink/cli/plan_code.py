@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossylink.errors import UserError
+from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.units import CHECK_BYTES
 
 if TYPE_CHECKING:
     from lossylink.scenario.coded_line import CodedLine
-    from lossylink.scenario.loss import Loss
 
 
 def loss_of_gauge(ratio: float, code: str, *, rate_bps: int) -> Loss:
@@ -20,8 +21,6 @@ def loss_of_gauge(ratio: float, code: str, *, rate_bps: int) -> Loss:
     UserError
         There is no such code, or no such ratio.
     """
-    from lossylink.scenario.loss import parse_loss
-
     if not 0 < ratio <= 0.5:
         raise UserError(
             f"--pre-fec-ber {ratio:g}: a bit error ratio is above 0 and at most 0.5, where bits say nothing"
@@ -47,7 +46,6 @@ def plan_code(code: str, *, target: float, rate_bps: int, frame_bytes: int, as_j
 
 
 def _found(line: CodedLine, *, target: float, rate_bps: int, frame_bytes: int) -> dict[str, Any]:
-    from lossylink.planning.link import CHECK_BYTES
     from lossylink.theory.phy import bit_error_ratio_for, frame_loss_ratio
 
     octets, limit = frame_bytes + CHECK_BYTES, line.limit_bit_error_ratio

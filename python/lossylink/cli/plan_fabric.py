@@ -7,7 +7,7 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from lossylink.cli.progress import progress_bar
+from lossylink._package.progress import progress_bar
 from lossylink.planning.fabric import COLUMNS, FabricPlan, plan_fabric, policies
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lossylink._package.progress import progress_bar
 from lossylink._package.writing import whole
 from lossylink.cli.exits import INTERRUPTED, leave
-from lossylink.cli.progress import progress_bar
 from lossylink.errors import UserError
 from lossylink.planning.links_file import Defaults, read_links
 from lossylink.planning.triage import DRAIN, LEAVE, NOT_TESTABLE, PROTECT, Action, Verdict, ranked, triage

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from lossylink.planning import Comparison, Link, Plan, Prediction
+from lossylink.planning import Comparison, Link, Plan, Prediction
+from lossylink.planning.planner import count_words
+from lossylink.planning.prediction import KEYS
+from lossylink.units import describe_ratio
 
 
 def _tail(value: float, digits: str) -> str:
@@ -17,9 +19,6 @@ def show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     """Print a plan, and beside it what the simulator says where it was asked."""
     from rich.console import Console
     from rich.table import Table
-
-    from lossylink.planning.prediction import KEYS
-    from lossylink.units import describe_ratio
 
     link = plan.link
     process = "" if link.loss is None or link.native_loss["model"] == "bernoulli" else f" ({loss_text(link)})"
@@ -71,8 +70,6 @@ def _not_testable(plan: Plan) -> list[str]:
     untold = [one for one in plan.predictions if one.meets(target=plan.target) is None]
     if not untold:
         return []
-    from lossylink.planning.planner import count_words
-
     nearest = min(untold, key=lambda one: one.frames_to_test(target=plan.target))
     frames, wanted = f"{nearest.frames_run:,}", count_words(nearest.frames_to_test(target=plan.target))
     return [

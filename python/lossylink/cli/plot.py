@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossylink._package.progress import progress_bar
 from lossylink._package.writing import output_to
-from lossylink.errors import UserError
+from lossylink.charts.folder import Figures
+from lossylink.errors import UserError, unknown
+from lossylink.results.result import Result
 
 if TYPE_CHECKING:
     from lossylink.charts.chart import Sheet
-    from lossylink.results.run import Run
 
 PICTURES = ("png", "svg", "pdf")
 FLENT = "flent"
@@ -61,8 +63,6 @@ def command(
 
         lossylink plot runs/reproduce/timeline/25g-dctcp --format flent -o for-flent
     """
-    from lossylink.charts.folder import Figures
-
     chosen = read_formats(formats)
     loaded = _load(runs)
     folder = Figures.of(output, runs, replace=replace)
@@ -99,8 +99,6 @@ def read_formats(text: str) -> list[str]:
     Traceback (most recent call last):
     lossylink.errors.UserError: unknown format 'gif'; Valid: csv, flent, json, pdf, png, svg
     """
-    from lossylink.errors import unknown
-
     names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     for name in names:
         if name not in FORMATS:
@@ -110,13 +108,13 @@ def read_formats(text: str) -> list[str]:
     return names
 
 
-def _load(directories: Sequence[Path]) -> list[tuple[str, Run]]:
+def _load(directories: Sequence[Path]) -> list[tuple[str, Result]]:
     from lossylink.running.loading import load_runs
 
     return [one for directory in directories for one in load_runs(directory)]
 
 
-def _sheets(runs: list[tuple[str, Run]], wanted: list[str]) -> tuple[list[Sheet], dict[str, str]]:
+def _sheets(runs: list[tuple[str, Result]], wanted: list[str]) -> tuple[list[Sheet], dict[str, str]]:
     """Make the wanted figures, or all that are possible with the reasons against the others."""
     from lossylink.charts.figures import possible, sheet_of
 
@@ -130,8 +128,6 @@ def _sheets(runs: list[tuple[str, Run]], wanted: list[str]) -> tuple[list[Sheet]
 
 
 def _save(sheets: Sequence[Sheet], folder: Path, formats: list[str]) -> list[Path]:
-    from lossylink.cli.progress import progress_bar
-
     files: list[Path] = []
     with output_to(folder), progress_bar("plot") as progress:
         for done, sheet in enumerate(sheets):
@@ -150,7 +146,7 @@ def _save_one(sheet: Sheet, folder: Path, formats: list[str]) -> tuple[Path, ...
     return save(sheet, folder, formats=formats)
 
 
-def _for_flent(runs: list[tuple[str, Run]], folder: Path) -> list[Path]:
+def _for_flent(runs: list[tuple[str, Result]], folder: Path) -> list[Path]:
     from lossylink.charts.flent import write_flent
 
     with output_to(folder):

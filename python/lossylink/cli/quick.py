@@ -13,6 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from lossylink import _native
+from lossylink.cli.running import carry_out
+
 
 def carried_out_quickly(arguments: Sequence[str]) -> bool:
     """Carry a command line out if it needs no help; tells whether it did."""
@@ -20,8 +23,6 @@ def carried_out_quickly(arguments: Sequence[str]) -> bool:
         case ["--version"]:
             show_version()
         case ["run", *words] if (options := read(words)) is not None:
-            from lossylink.cli.running import carry_out  # only for this command
-
             carry_out(**options)
         case _:
             return False
@@ -30,8 +31,6 @@ def carried_out_quickly(arguments: Sequence[str]) -> bool:
 
 def show_version() -> None:
     """Print the version, and the commit of the compiled simulator."""
-    from lossylink import _native  # only for this option
-
     print(f"lossylink {_native.version()} ({_native.commit()})")
 
 

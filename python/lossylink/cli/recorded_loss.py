@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from lossylink.cli.progress import progress_bar
+from lossylink._package.progress import progress_bar
 from lossylink.errors import UserError
-from lossylink.measuring.outcome import extrapolation
 from lossylink.measuring.recordings import findings_of
+from lossylink.planning.advice import extrapolation
 from lossylink.scenario.loss import Loss
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +12,9 @@ import typer
 
 from lossylink._package.writing import output_to
 from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.cli.running import parse_settings
 from lossylink.errors import UserError
+from lossylink.units import parse_time
 
 
 class Measured(StrEnum):
@@ -28,8 +31,6 @@ _MINUTES = re.compile(r"(?<=[\d.])\s*m$")
 
 def _budget_seconds(text: str | None, *, quick: bool) -> float:
     """Read a budget; a quick look has none of its own."""
-    from lossylink.units import parse_time
-
     if text is None:
         text = "0" if quick else DEFAULT_BUDGET
     try:
@@ -94,9 +95,6 @@ def command(
 
         lossylink reproduce --backend kernel --only tcp-fct,throughput --output runs/kernel
     """
-    import os  # heavy imports wait until they are needed
-
-    from lossylink.cli.running import parse_settings
     from lossylink.reproduce import reproduce
 
     names = [name.strip() for name in only.split(",") if name.strip()] if only else None

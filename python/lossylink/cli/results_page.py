@@ -13,8 +13,9 @@ from lossylink.charts.figures import possible
 from lossylink.charts.report.page import Command, Heading, Line, Link, Page, Section, Table, page_of
 from lossylink.results.checks import reasons
 from lossylink.results.headline import headline
-from lossylink.results.run import Run
+from lossylink.results.result import Result
 from lossylink.running.loading import SUMMARY, load, load_runs
+from lossylink.running.run import Run
 from lossylink.running.sweeping import Sweep
 from lossylink.scenario.save import scenario_toml
 
@@ -26,7 +27,7 @@ SHOWN_SCENARIOS = 3
 class _Result:
     directory: Path
     kept: Run | Sweep
-    runs: list[tuple[str, Run]]
+    runs: list[tuple[str, Result]]
 
     @property
     def name(self) -> str:
@@ -89,7 +90,7 @@ def _summary(result: _Result) -> str:
     return f"{kept.experiment} on the backend {kept.backend}, seed {kept.seed}.{stopped}"
 
 
-def _charts(runs: Iterable[tuple[str, Run]], section: str) -> tuple[Chart, ...]:
+def _charts(runs: Iterable[tuple[str, Result]], section: str) -> tuple[Chart, ...]:
     """Every figure that the results admit, called after their section: a page has each identifier once."""
     sheets = possible(list(runs)).sheets
     charts = [chart for sheet in sheets for chart in sheet.charts]

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
 
 from lossylink.cli.running import carry_out
+from lossylink.declared.backend import backend_names
 from lossylink.declared.protections import usages
-from lossylink.running import backends
 
 
 def command(
@@ -56,7 +56,7 @@ def command(
         bool, typer.Option("--rare", help="stress: find losses too rare to count, by importance sampling.")
     ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
-    backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backends.names())}.")] = None,
+    backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backend_names())}.")] = None,
 ) -> None:
     """Run one experiment and show a row for each protection.
 

@@ -8,15 +8,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lossylink._package.progress import progress_bar
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
+from lossylink.cli.tables import show_rows
+from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
-
-if TYPE_CHECKING:
-    from lossylink.results.directory import Staged
-    from lossylink.results.run import Run
-    from lossylink.scenario import Scenario
+from lossylink.results.directory import Staged, default_directory, remove, staged, write_run
+from lossylink.results.states import simulated
+from lossylink.running import runner
+from lossylink.running.run import Run
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 
 def carry_out(
@@ -39,9 +43,6 @@ def carry_out(
     backend: str | None = None,
 ) -> None:
     """Run what the options of ``lossylink run`` ask for, and show a row for each protection."""
-    from lossylink.running import runner  # heavy imports wait until they are needed
-    from lossylink.scenario import resolve
-
     if replace and output is None:
         raise UserError("--replace takes the place of a result in --output DIR; add --output")
     if with_csv and as_json and output is None:
@@ -52,8 +53,6 @@ def carry_out(
     chosen |= {"run.rare": True} if rare else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
     if trap is not None:
-        from lossylink.cli.trap import check_trap, show_trap  # likewise
-
         check_trap(scenario, output=output, pcap=pcap, state_at=state_at)
         show_trap(scenario, trap, as_json=as_json)
         return
@@ -95,8 +94,6 @@ def _open_directory(
     """Open the directory before the run, so that one that cannot be written costs no time."""
     if as_json and output is None:
         return None
-    from lossylink.results.directory import default_directory, staged
-
     target = output or default_directory(scenario.experiment.name, scenario.describe())
     return stack.enter_context(staged(target, replace=replace))
 
@@ -150,8 +147,6 @@ def _describe_losses(scenario: Scenario) -> str:
 def _with_progress(
     runner: Any, scenario: Scenario, recording: tuple[str, Path] | None, state_at: Sequence[str]
 ) -> Run:
-    from lossylink.cli.progress import progress_bar
-
     with progress_bar(scenario.experiment.name) as progress:
         result: Run = runner.run_scenario(scenario, pcap=recording, state_at=state_at, progress=progress)
     return result
@@ -164,8 +159,6 @@ def _keep(stack: ExitStack, directory: Staged | None, result: Run, *, with_csv: 
     """
     if directory is None:
         return None
-    from lossylink.results.directory import remove, write_run
-
     if not result.records:
         # What is given up vanishes with its context, which may have happened already.
         stack.pop_all()
@@ -181,12 +174,8 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
         return
-    from lossylink.cli.tables import show_rows
-
     show_rows(result.experiment, result.records, every_key=every_key, sample=result.sample)
     if result.states:
-        from lossylink.results.states import simulated  # few ask for them
-
         for state in result.states:
             print(f"\n{simulated(state)}\n")
     if directory is not None:

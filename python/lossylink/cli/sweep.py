@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,10 @@ import typer
 
 from lossylink._package.writing import output_to, whole
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
+from lossylink.cli.running import parse_settings
+from lossylink.cli.tables import show_rows
 from lossylink.errors import UserError
+from lossylink.results.directory import write_csv
 
 if TYPE_CHECKING:
     from lossylink.running.sweeping import Sweep
@@ -100,11 +104,7 @@ def command(
 
         lossylink sweep tcp-fct -g seed=1..20 -s flow.trials=2000 --executor slurm --slurm cluster=local
     """
-    import json  # heavy imports wait until they are needed
-
     from lossylink.cli.live_table import sweep_display
-    from lossylink.cli.running import parse_settings
-    from lossylink.results.directory import write_csv
     from lossylink.running import sweeping
 
     values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")
@@ -146,8 +146,6 @@ def command(
 
 
 def _show(result: Sweep, figure: Path | None, *, every_key: bool) -> None:
-    from lossylink.cli.tables import show_rows
-
     rows = [row for row in result.rows.to_dicts() if not row.get("error")]
     show_rows(result.experiment, rows[:SHOWN_ROWS], places=tuple(result.grid), every_key=every_key)
     if len(rows) > SHOWN_ROWS:

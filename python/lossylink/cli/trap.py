@@ -6,13 +6,14 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lossylink._package.progress import progress_bar
 from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.declared.job import Part
 from lossylink.errors import UserError
-
-if TYPE_CHECKING:
-    from lossylink.scenario import Scenario
+from lossylink.running import mathis
+from lossylink.running.runner import gather
+from lossylink.scenario.scenario import Scenario
 
 
 def check_trap(
@@ -31,16 +32,10 @@ def check_trap(
 
 def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:
     """Run the set-ups of a trap and print its page, or one JSON object with a row for each."""
-    from lossylink.cli.progress import progress_bar  # heavy imports wait until they are needed
-    from lossylink.running import mathis
-
     started = time.monotonic()
     with progress_bar(f"trap {name}") as progress:
         outcome = mathis.run_trap(scenario, name, progress=progress)
     if as_json:
-        from lossylink.declared.job import Part
-        from lossylink.running.runner import gather
-
         parts = [Part(row=row) for row in outcome.rows]
         wall_seconds = time.monotonic() - started
         run = gather(scenario, parts, wall_seconds=wall_seconds, interrupted=outcome.interrupted)

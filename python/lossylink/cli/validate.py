@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from lossylink import run
 from lossylink.cli.exits import FAILED, leave
-from lossylink.results.run import jsonable
+from lossylink.errors import UserError, unknown
+from lossylink.linux.kernel import require_kernel
+from lossylink.linux.lab.comparison import Comparison, compare, points
+from lossylink.results.result import jsonable
+from lossylink.running.run import Run
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from lossylink.linux.guest.comparison import Throughput, Times
     from lossylink.linux.guest.writes import Writes
-    from lossylink.linux.lab.comparison import Comparison
-    from lossylink.results.run import Run
     from lossylink.statistics.estimates import Estimate
 
 #: Where throughput is compared with the live lab: loss ratio and round trip. In the first a flow of Reno or
@@ -94,8 +97,6 @@ def command(
 
 
 def _chosen(place: list[int] | None, places: Sequence[T]) -> list[T]:
-    from lossylink.errors import UserError
-
     if place and max(place) > len(places):
         raise UserError(f"--place {max(place)}: there are {len(places)} points")
     return [places[number - 1] for number in place or range(1, len(places) + 1)]
@@ -104,10 +105,8 @@ def _chosen(place: list[int] | None, places: Sequence[T]) -> list[T]:
 def _kernel(
     runs: int, control: list[str] | None, place: list[int] | None, only: Figure | None, *, as_json: bool
 ) -> bool:
-    from lossylink.errors import unknown
     from lossylink.linux.guest import comparison
     from lossylink.linux.guest.writes import writes
-    from lossylink.linux.kernel import require_kernel
 
     require_kernel()
     controls = control or comparison.CONTROLS
@@ -152,8 +151,6 @@ def _take(results: Iterator[T], into: list[T]) -> None:
 
 
 def _run(experiment: str, protection: str, backend: str, settings: dict[str, Any], seed: int) -> Run:
-    from lossylink import run
-
     return run(experiment, protection=[protection], settings=settings, seed=seed, backend=backend)
 
 
@@ -196,7 +193,6 @@ def _with_interval(one: Estimate) -> str:
 def _live(
     runs: int, events: int, control: list[str] | None, place: list[int] | None, *, as_json: bool
 ) -> bool:
-    from lossylink.linux.lab.comparison import compare, points
     from lossylink.running.backends.live.bench import available_congestion_controls
 
     available = available_congestion_controls()

@@ -6,17 +6,19 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lossylink._package.progress import LINE_SECONDS
 from lossylink.cli.exits import INTERRUPTED, leave
-from lossylink.cli.progress import LINE_SECONDS
+from lossylink.cli.running import parse_settings
 from lossylink.declared.protections import usages
-
-if TYPE_CHECKING:
-    from lossylink.linux.guest import Finished
-    from lossylink.scenario import Scenario
+from lossylink.linux.guest import Finished
+from lossylink.linux.kernel import require_kernel
+from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 
 def command(
@@ -58,10 +60,6 @@ def command(
 
         lossylink virtual --rtt 1ms --loss 1% -p lg ./my-store-benchmark.sh
     """
-    from lossylink.cli.running import parse_settings
-    from lossylink.linux.kernel import require_kernel
-    from lossylink.scenario import resolve
-
     chosen: dict[str, Any] = {
         "host.profile": "ideal",
         "link.rate": link,
@@ -75,7 +73,6 @@ def command(
     scenario = resolve("throughput", settings=chosen, protection=protection or ["none"], seed=seed)
     kernel = require_kernel()
     from lossylink.linux.guest.session import run_session
-    from lossylink.scenario.native import configuration
 
     reports: list[dict[str, Any]] = []
     status = 0

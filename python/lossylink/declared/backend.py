@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job, Part, Progress
+from lossylink._package.discovery import names_in
+from lossylink._package.resources import BACKENDS
+from lossylink.declared.job import Job, Part, Progress
+
+
+def backend_names() -> list[str]:
+    """Return the names of all backends, without importing them.
+
+    Examples
+    --------
+    >>> backend_names()
+    ['kernel', 'live', 'sim']
+    """
+    return names_in(BACKENDS)
 
 
 class Backend(Struct, frozen=True):

@@ -5,17 +5,13 @@ A declaration imports nothing of what runs the experiment, so that the list of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from lossylink.declared.column import Column
-
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job
-    from lossylink.scenario import Scenario
 
 #: Keys of a scenario that every experiment takes; ``section.*`` stands for all keys of a section.
 COMMON_KEYS = (
@@ -113,8 +109,8 @@ class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         Whether its result means something only if no queue forms.
     growth
         How ``sweep --until`` makes a figure better known; nothing where no figure has an interval.
-    jobs
-        Turns a scenario into jobs where one for each protection is not enough.
+    is_study
+        Whether it is many simulations: the package of its name in `lossylink.running` makes their jobs.
     """
 
     name: str
@@ -131,7 +127,7 @@ class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     rare_headline: tuple[Column, ...] = ()
     queueless: bool = False
     growth: Growth | None = None
-    jobs: Callable[[Scenario], Sequence[Job]] | None = None
+    is_study: bool = False
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -153,8 +149,8 @@ class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
         Examples
         --------
-        >>> from lossylink.declared.experiments import EXPERIMENTS
-        >>> list(EXPERIMENTS["throughput"].in_order({"extra": 1, "loss_rate": 0.1, "protection": "lg"}))
+        >>> from lossylink.declared.experiments import all_experiments
+        >>> list(all_experiments()["throughput"].in_order({"extra": 1, "loss_rate": 0.1, "protection": "lg"}))
         ['protection', 'loss_rate', 'extra']
         """
         known = [key for key in (*self.row_keys, *self.rare_row_keys) if key in row]

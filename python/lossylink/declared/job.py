@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from lossylink.declared.experiments import Experiment
-    from lossylink.declared.table import Table
+from lossylink.declared.experiment import Experiment
+from lossylink.declared.table import Table
 
 #: Called with the work done and the whole work, in the experiment's own unit, from any thread.
 Progress = Callable[[float, float], None]

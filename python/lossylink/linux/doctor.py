@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from lossylink import _native
+from lossylink._package import manifest
 from lossylink.errors import UserError
+from lossylink.linux.bmv2.tools import COMPILER, SWITCH, version
+from lossylink.linux.kernel import machine
+from lossylink.linux.kernel.cache import cache_folder, find_kernel
+from lossylink.linux.lab.xdp import obstacle
 
 State = Literal["ok", "limited", "missing"]
 
@@ -67,9 +72,7 @@ def _simulator() -> Finding:
 
 
 def _machine() -> Finding:
-    from lossylink._package.manifest import machine
-
-    facts = machine()
+    facts = manifest.machine()
     words = f"{facts['cores']} cores, {facts['memory_gib']} GiB, {facts['system']}"
     if facts["cores"] < 2:
         return Finding("machine", "limited", words, "the live lab keeps its timing only with 2 cores or more")
@@ -126,8 +129,6 @@ def _packet_sockets() -> Finding:
 
 
 def _xdp() -> Finding:
-    from lossylink.linux.lab.xdp import obstacle
-
     reason = obstacle()
     if reason is None:
         return Finding("XDP sockets", "ok", "a program can be loaded and attached")
@@ -171,9 +172,6 @@ def _real_time() -> Finding:
 
 
 def _virtual_time() -> Finding:
-    from lossylink.linux.kernel import machine
-    from lossylink.linux.kernel.cache import cache_folder, find_kernel
-
     what = "virtual time"
     if reason := machine.architecture_obstacle():
         return Finding(what, "missing", reason, "run it on x86-64; the simulator runs here")
@@ -202,8 +200,6 @@ def _virtual_rdma() -> Finding:
 
 
 def _switches() -> Finding:
-    from lossylink.linux.bmv2.tools import COMPILER, SWITCH, version
-
     try:
         return Finding(
             "software switches", "ok", ", ".join(f"{tool} {version(tool)}" for tool in (COMPILER, SWITCH))

@@ -14,7 +14,8 @@ from scipy import optimize, special
 
 from lossylink.measuring.likelihood import Floats, log_likelihood
 from lossylink.measuring.record import Record
-from lossylink.statistics.estimates import CONFIDENCE, Estimate, binomial_interval
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.estimates import Estimate, binomial_interval
 from lossylink.theory.bursts import Chain
 
 #: Logits beyond this are chances of 0 and 1 for any record that fits into memory.

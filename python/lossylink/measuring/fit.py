@@ -27,7 +27,8 @@ from lossylink.measuring.ratios import by_runs, by_visits, none_lost, of_record
 from lossylink.measuring.record import Record
 from lossylink.measuring.regularity import Repeating, kept_apart, repeating
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics.estimates import CONFIDENCE, Estimate, binomial_interval
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.estimates import Estimate, binomial_interval
 from lossylink.theory.bursts import Chain
 
 FEWEST_RUNS: Final = 10

@@ -16,7 +16,9 @@ import polars
 
 from lossylink.declared.protections import keeps_order
 from lossylink.errors import UserError
-from lossylink.planning.prediction import CONFIDENCE
+from lossylink.running.runner import run_scenario
+from lossylink.scenario.resolving import resolve
+from lossylink.statistics import CONFIDENCE
 
 PROTECTIONS: Final = ("lg", "lg-nb", "llr", "fec:10/1")
 DEPLOYMENTS: Final = (0.5, 1.0)
@@ -213,9 +215,6 @@ def _live_through(
     progress: Callable[[float, float], None],
 ) -> tuple[dict[str, Any], polars.DataFrame | None]:
     """Return the row of a policy, and the points of its protection; ``points`` are known ones."""
-    from lossylink.running.runner import run_scenario  # a plan of one link does without these
-    from lossylink.scenario import resolve
-
     settings = base | {"fabric.constraint": policy.constraint, "fabric.deployment": policy.deployment}
     settings |= {"fabric.points": str(points)} if points is not None else {}
     scenario = resolve("fabric", settings=settings, protection=[policy.protection], seed=seed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lossylink.errors import UserError
 from lossylink.scenario.loss import Loss, is_independent, mean_of
 from lossylink.scenario.profiles import load_profile
+from lossylink.units import CHECK_BYTES
 
 if TYPE_CHECKING:
     from lossylink.planning.line import LineLosses
@@ -21,9 +22,6 @@ NANOSECOND_S: Final = 1e-9
 
 FRAMING_BYTES: Final = 24
 """Octets on the wire beyond a frame: check sequence 4, preamble and start 8, gap 12 (IEEE 802.3)."""
-
-CHECK_BYTES: Final = 4
-"""Of them the check sequence, which bit errors hit as well as the frame."""
 
 SHORTEST_FRAME_BYTES: Final = 60
 LONGEST_FRAME_BYTES: Final = 9_014

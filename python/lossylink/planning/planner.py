@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lossylink.declared.protections import families, keeps_order, parse_protection
+from lossylink.declared.protections import keeps_order, parse_protection
 from lossylink.errors import UserError
+from lossylink.planning.families import plans
 from lossylink.planning.link import Link
 from lossylink.planning.prediction import Prediction, is_within
 from lossylink.planning.recording import Model, model_of
@@ -202,7 +203,7 @@ def _predicted(
     """
 
     def planned(of: Link, *, is_model: bool = False) -> tuple[Prediction, ...]:
-        found = (one for family in families() for one in family.plan(of, target=target, budget_us=budget_us))
+        found = plans(of, target=target, budget_us=budget_us)
         if not link.is_listed:
             return tuple(found)
         return tuple(by_simulation(link, one, is_model=is_model) for one in found)

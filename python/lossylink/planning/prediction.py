@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lossylink import _native
+from lossylink.statistics import CONFIDENCE
+
 EXACT: Final = "exact"
 """A closed form that the simulator meets within its statistics, tested at fifteen points and by --verify."""
 
@@ -25,9 +28,6 @@ SIMULATED: Final = "simulated"
 
 METHODS: Final = {EXACT: "closed form", CHAIN: "chain", BOUND: "bound", SIMULATED: "simulated"}
 """How a row says where its effective loss is from."""
-
-CONFIDENCE: Final = 0.95
-"""Of the interval of a simulated loss, two-sided."""
 
 NONE_SEEN: Final = -math.log((1 - CONFIDENCE) / 2)
 """Events that a run without one allows, at the upper end of that interval: 3.69."""
@@ -206,8 +206,6 @@ def _at_most(events: int, mean: float) -> float:
 
 def _upper_end(events: int, frames: int, together: float) -> float:
     """Return the upper end of the interval of a run with so many events, as a row has it."""
-    from lossylink import _native
-
     batches = _BATCHES if events else 0
     return _native.clustered_interval(round(events * together), frames, together, batches, CONFIDENCE)[1]
 

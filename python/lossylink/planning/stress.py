@@ -8,9 +8,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.planning.link import PROBE_FRAMES, Link
-from lossylink.planning.prediction import CONFIDENCE, NONE_SEEN, SIMULATED, Figure, Prediction
+from lossylink.planning.prediction import NONE_SEEN, SIMULATED, Figure, Prediction
+from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
+from lossylink.statistics import CONFIDENCE
 
 
 def simulate(
@@ -30,8 +34,6 @@ def simulate(
     UserError
         The simulator refuses the link; one line says why.
     """
-    from lossylink import _native
-
     given = configured(link, protection, packets=packets, seed=seed)
     given["traffic"]["follow"] = True
     try:
@@ -53,9 +55,6 @@ def configured(link: Link, protection: str, *, packets: int = PROBE_FRAMES, seed
 @lru_cache(maxsize=64)
 def _configured(link: Link, protection: str) -> str:
     """Return the configuration in JSON, whatever the losses: a figure asks for hundreds of them."""
-    from lossylink.scenario import resolve
-    from lossylink.scenario.native import configuration
-
     scenario = resolve("stress", settings=_settings(link), protection=[protection])
     return json.dumps(configuration(scenario, scenario.protections[0]))
 
@@ -92,8 +91,6 @@ def latest_us(row: dict[str, Any]) -> float | None:
 
 def loss_interval(row: dict[str, Any], *, confidence: float) -> tuple[float, float]:
     """Return the interval of the effective loss of a row; losses that come together are one event."""
-    from lossylink import _native
-
     counts = row["effective_lost_packets"], row["packets_sent"]
     clusters = row["effective_loss_design_effect"], row["effective_loss_batches"]
     return _native.clustered_interval(*counts, *clusters, confidence)

@@ -14,6 +14,8 @@ from typing import Any, Final, Literal
 from lossylink.errors import UserError
 from lossylink.planning.link import Link
 from lossylink.planning.prediction import Prediction
+from lossylink.running.runner import run_scenario
+from lossylink.scenario.resolving import resolve
 
 Transport = Literal["tcp", "rdma"]
 
@@ -71,8 +73,6 @@ def carry(
         The transport cannot be simulated on this link, or one flow in a hundred does not end over any
         protection; one line says why.
     """
-    from lossylink.running.runner import run_scenario  # a plan without a transport does without these
-    from lossylink.scenario import resolve
     from lossylink.statistics.estimates import percentile_interval
 
     scenario = resolve(

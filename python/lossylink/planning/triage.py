@@ -19,15 +19,17 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from lossylink.declared.protections import families, keeps_order
+from lossylink.declared.protections import keeps_order
 from lossylink.errors import UserError
+from lossylink.planning.families import outlines
 from lossylink.planning.line import LineLosses
-from lossylink.planning.link import CHECK_BYTES, Link
+from lossylink.planning.link import Link
 from lossylink.planning.links_file import Counts, LinkRow
 from lossylink.planning.prediction import Outline
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics.estimates import Estimate, binomial_interval, zero_events_upper_bound
 from lossylink.theory import codewords
+from lossylink.units import CHECK_BYTES
 
 LEAVE: Final = "leave"
 PROTECT: Final = "protect"
@@ -200,9 +202,7 @@ class _Triage:
         native = link.native_loss
         key = (link.rate_bps, link.propagation_ps, link.frame_bytes, repr(sorted(native.items())))
         if key not in self._plans:
-            self._plans[key] = [
-                outline for family in families() for outline in family.outline(link, target=self._target)
-            ]
+            self._plans[key] = list(outlines(link, target=self._target))
         return self._plans[key]
 
     def _said(self, action: Action, reason: str, chosen: Outline | None = None) -> Verdict:

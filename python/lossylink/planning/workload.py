@@ -11,14 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lossylink.declared.experiments import experiment_named
 from lossylink.errors import UserError
+from lossylink.planning.link import Link
+from lossylink.planning.prediction import Prediction
 from lossylink.planning.transport import NAMES, Transport, link_settings
+from lossylink.running.runner import run_scenario
+from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.resolving import resolve
 
 if TYPE_CHECKING:
     import polars
 
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
     from lossylink.statistics.estimates import Estimate, Values
 
 FLOWS: Final = 10_000
@@ -136,8 +140,6 @@ def under_load(
 
 
 def _settings(link: Link, transport: Transport, workload: Workload) -> dict[str, Any]:
-    from lossylink.scenario.profiles import load_profile
-
     key = "network_one_way_ns" if transport == "tcp" else "rdma_one_way_ns"
     one_way_ps = load_profile("host", HOSTS)[key] * 1000 + link.propagation_ps
     settings = link_settings(link, transport) | {
@@ -159,9 +161,6 @@ def _trials(
     seed: int,
     progress: Callable[[float, float], None] | None,
 ) -> polars.DataFrame:
-    from lossylink.running.runner import run_scenario  # a plan without flows does without these
-    from lossylink.scenario import resolve
-
     scenario = resolve("workload", settings=settings, protection=protections, seed=seed)
     run = run_scenario(scenario, progress=progress)
     if run.interrupted:
@@ -176,7 +175,6 @@ def _slowdowns(trials: polars.DataFrame, protection: str) -> Values:
 
 def _tail(slowdowns: Values) -> Estimate:
     """Return the tail of the slowdowns with the interval that the run's replicas tell."""
-    from lossylink.declared.experiments import experiment_named
     from lossylink.statistics.estimates import percentile_interval
 
     # Flows of a replica wait for each other: ranks among all of them would claim too much.

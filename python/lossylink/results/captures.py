@@ -16,7 +16,7 @@ import polars
 
 from lossylink._package.compressed import opened
 from lossylink.errors import UserError
-from lossylink.results.run import Run
+from lossylink.results.result import Result
 
 TABLE = "segments"
 
@@ -44,7 +44,7 @@ class _Direction:
         return near + max(0, wraps) * _WRAP
 
 
-def read_capture(path: Path) -> Run:
+def read_capture(path: Path) -> Result:
     """Return a run whose table ``segments`` has a row a data segment or acknowledgement of the first flow.
 
     Columns: ``time_s``; ``sent_bytes``, the end of a data segment counted from the flow's first byte, and
@@ -71,7 +71,7 @@ def read_capture(path: Path) -> Run:
         "is_again": polars.Boolean,
         "acknowledged_bytes": polars.Int64,
     }
-    return Run(
+    return Result(
         experiment="capture",
         backend="capture",
         version="",

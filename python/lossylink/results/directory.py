@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +18,12 @@ from lossylink._package.writing import output_to
 from lossylink.errors import UserError
 from lossylink.results.frames import flat
 from lossylink.results.parquet import write_table
+from lossylink.results.result import Result
+from lossylink.results.states import simulated
 from lossylink.scenario.save import scenario_toml
 
 if TYPE_CHECKING:
     import polars
-
-    from lossylink.results.run import Run
 
 
 def default_directory(experiment: str, settings: Mapping[str, Any]) -> Path:
@@ -109,8 +110,6 @@ def _free_beside(target: Path, word: str) -> Path:
 def remove(directory: Path) -> None:
     """Remove a directory with all that it holds, if it is there."""
     if directory.exists():
-        import shutil  # loads what packs archives, and a run that ends well leaves nothing to remove
-
         shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -168,7 +167,7 @@ def _move_others(aside: Path, target: Path, files: frozenset[Path], below: Path 
 
 
 def write_run(
-    directory: Path, result: Run, *, command: Sequence[str] | None = None, with_csv: bool = False
+    directory: Path, result: Result, *, command: Sequence[str] | None = None, with_csv: bool = False
 ) -> None:
     """Write ``summary.json``, tables as Parquet, files, ``states.txt``, ``scenario.toml``, the manifest.
 
@@ -190,8 +189,6 @@ def write_run(
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:
-        from lossylink.results.states import simulated  # few ask for them
-
         text = "\n\n\n".join(simulated(state) for state in result.states)
         (directory / "states.txt").write_text(text + "\n", encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
@@ -199,7 +196,7 @@ def write_run(
     write_json(directory / MANIFEST, told | {FILES: run_files(result, with_csv=with_csv)})
 
 
-def run_files(result: Run, *, with_csv: bool = False) -> list[str]:
+def run_files(result: Result, *, with_csv: bool = False) -> list[str]:
     """Return the names of the files that `write_run` writes."""
     tables = [f"{name}.parquet" for name in result.parts]
     tables += [f"{name}.csv" for name in ("rows", *result.parts)] if with_csv else []

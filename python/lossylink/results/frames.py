@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -127,8 +128,6 @@ def html_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:
     >>> html_table(polars.DataFrame({"protection": ["<lg>"]}))
     '<table><thead><tr><th>protection</th></tr></thead><tbody><tr><td>&lt;lg&gt;</td></tr></tbody></table>'
     """
-    from html import escape  # a table of all entities, for notebooks alone
-
     (head, *lines), left_out = _cells(frame, most)
     headings = "".join(f"<th>{escape(word)}</th>" for word in head)
     rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in line)}</tr>" for line in lines)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from lossylink.declared.experiments import Column, experiment_named
+from lossylink.declared.column import Column
+from lossylink.declared.experiments import experiment_named
+from lossylink.results.checks.reasons import reasons
 from lossylink.results.frames import cell
 from lossylink.statistics.percentiles import NEVER, has_percentile, is_never, tried
 from lossylink.statistics.ratios import Sample, ratio_interval
@@ -105,8 +107,6 @@ def why_failed(rows: Sequence[Mapping[str, Any]], places: Sequence[str] = ()) ->
     """Return why checks of the rows failed, a line a check."""
     if not any(verdict and verdict["passed"] is False for row in rows for verdict in _verdicts(row)):
         return []
-    from lossylink.results.checks.reasons import reasons  # the checks are loaded where one failed
-
     return reasons(rows, places)
 
 

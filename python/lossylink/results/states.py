@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lossylink.declared.protections import family_of
+from lossylink.units import cells
 
 #: The port that leads to the far switch.
 _LINK = "link"
-#: A cell of the artifact's switches.
-_CELL_BYTES = 80
 
 #: Counters of one end, or of one direction, by name.
 Counters = Mapping[str, Any]
@@ -62,17 +61,6 @@ def receiver(name: str, far: Counters, forward: Counters) -> Iterator[str]:
     yield from family_of(label).receiver_lines(far)
 
 
-def cells(size_bytes: int | None) -> str:
-    """Spell a depth as the artifact does.
-
-    Examples
-    --------
-    >>> cells(100_000), cells(None)
-    ('100.0KB (1250 cells)', 'none')
-    """
-    return "none" if size_bytes is None else f"{size_bytes / 1000:.1f}KB ({size_bytes // _CELL_BYTES} cells)"
-
-
 def carried(words: str, direction: Counters) -> str:
     """Say what one direction of the link has carried.
 
@@ -90,7 +78,7 @@ def simulated(state: Mapping[str, Any]) -> str:
     Parameters
     ----------
     state
-        An element of `lossylink.results.run.Run.states`.
+        An element of `lossylink.results.result.Result.states`.
     """
     near, far, link = state["near"], state["far"], state["link"]
     forward, reverse = link["directions"]["forward"], link["directions"]["reverse"]

@@ -8,14 +8,15 @@ from typing import Any
 
 from lossylink._native import clustered_interval, loss_design_effect
 from lossylink.declared.protections import Protection
-from lossylink.scenario import Scenario
+from lossylink.results import checks
 from lossylink.scenario.loss import independent_ratio
 from lossylink.scenario.profiles import beyond_measurement
+from lossylink.scenario.scenario import Scenario
+from lossylink.statistics import CONFIDENCE
+from lossylink.units import CHECK_BYTES
 
-#: Bytes of the smallest frame without its check sequence, and of the check sequence.
-_LEAST_FRAME_BYTES, _CHECK_BYTES = 60, 4
-#: Confidence of every interval in a row.
-CONFIDENCE = 0.95
+#: Bytes of the smallest frame without its check sequence.
+_LEAST_FRAME_BYTES = 60
 
 
 def complete_row(
@@ -102,15 +103,13 @@ def _lost_on_line(scenario: Scenario) -> float | None:
     return mean_frame_loss_ratio(
         line.code,
         bit_error_ratio=loss["ber"],
-        frame_bytes=max(frame_bytes, _LEAST_FRAME_BYTES) + _CHECK_BYTES,
+        frame_bytes=max(frame_bytes, _LEAST_FRAME_BYTES) + CHECK_BYTES,
         **line.options(),
     )
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Judge the method of a measured TCP flow, and say where flows did not finish."""
-    from lossylink.results import checks  # heavy, and only some experiments need it
-
     found = checks.run_checks(checks.evidence_from(row, configuration))
     if row.get("flows_unfinished"):
         found.append(checks.check_connections(row))
@@ -119,8 +118,6 @@ def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> di
 
 def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
     """Judge whether connections lived and flows finished; without either there is nothing to judge."""
-    from lossylink.results import checks  # heavy, and only some experiments need it
-
     is_counted = "connection_failures" in row or "flows_unfinished" in row
     return checks.as_json([checks.check_connections(row)]) if is_counted else {}
 
@@ -129,8 +126,6 @@ def _order(row: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
     """Say that a reorder buffer overflowed, or that repairs came too late; nothing where neither is so."""
     if not (row.get("rx_buffer_drops") or row.get("late_retransmissions")):
         return {}
-    from lossylink.results import checks  # heavy, and only some experiments need it
-
     beyond = beyond_measurement(scenario.switch, rate_bps=round(scenario.values.link.rate))
     found = [checks.check_reorder_buffer(row, beyond=beyond), checks.check_late_repairs(row)]
     return checks.as_json([check for check in found if check.failed])

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from lossylink.declared.backend import Backend
 from lossylink.declared.job import Job, Part, Progress
 from lossylink.errors import LossylinkError, RunError, UserError
-from lossylink.running.backends import Backend
-from lossylink.running.in_turn import run_in_turn
-from lossylink.scenario import Scenario
+from lossylink.running.pool import run_all, run_in_turn
+from lossylink.scenario.scenario import Scenario
 
 
 def thread_count(scenario: Scenario) -> int:
@@ -73,8 +73,6 @@ def run_jobs(
     if backend.one_at_a_time or (backend.listens and len(jobs) == 1):
         outcomes, interrupted = run_in_turn(work, longest_first)
     else:
-        from lossylink.running.pool import run_all  # loads logging, which a single job does without
-
         outcomes, interrupted = run_all(work, longest_first, threads=together)
     parts = [part for _, part in sorted(outcomes, key=lambda outcome: outcome[0])]
     interrupted = interrupted or len(parts) < len(jobs) or any(part.interrupted for part in parts)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars
 
 from lossylink.errors import UserError
-from lossylink.results.run import Run
-
-if TYPE_CHECKING:
-    from lossylink.running.sweeping import Sweep
+from lossylink.results.captures import read_capture
+from lossylink.results.result import Result
+from lossylink.running.run import Run
+from lossylink.running.sweeping import Sweep, read_sweep
 
 SUMMARY = "summary.json"
 CAPTURE = ".pcapng"
@@ -49,8 +49,6 @@ def load(directory: str | Path) -> Run | Sweep:
     folder = Path(directory)
     summary = _summary(folder)
     if "grid" in summary:
-        from lossylink.running.sweeping import read_sweep  # the simulator, which a run does without
-
         return read_sweep(folder, summary)
     return _run(folder, summary)
 
@@ -64,11 +62,9 @@ def load_run(directory: str | Path) -> Run:
     return _run(folder, summary)
 
 
-def load_runs(directory: str | Path) -> list[tuple[str, Run]]:
+def load_runs(directory: str | Path) -> list[tuple[str, Result]]:
     """Load runs, each with a name: that of a directory, every point of a sweep, or a capture's segments."""
     if Path(directory).suffix == CAPTURE:
-        from lossylink.results.captures import read_capture  # few look into captures
-
         return [(Path(directory).stem, read_capture(Path(directory)))]
     loaded = load(directory)
     name = Path(directory).resolve().name

@@ -1,16 +1,15 @@
-"""Tasks that Ctrl-C stops, in a pool of threads: those that had not begun are dropped."""
+"""Tasks that Ctrl-C stops, in threads or one after another: those that had not begun are dropped."""
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import TypeVar
 
 #: Longest time that Ctrl-C waits for the main thread, in seconds. Polars installs a signal handler that
 #: restarts system calls, so a plain wait would never be woken.
 POLL_SECONDS = 0.1
-
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -25,26 +24,55 @@ def run_all(
     others and is raised.
     """
     stop = threading.Event()
+    waiting = deque(enumerate(tasks))
+    results: dict[int, Result] = {}
+    failures: list[BaseException] = []
+
+    def serve() -> None:
+        while not stop.is_set():
+            try:
+                place, task = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                results[place] = work(task, stop)
+            except BaseException as failure:
+                failures.append(failure)
+                stop.set()
+
+    workers = [threading.Thread(target=serve, name=f"lossylink-{number}") for number in range(threads)]
     interrupted = False
-    futures: list[Future[Result]] = []
-    with ThreadPoolExecutor(threads, thread_name_prefix="lossylink") as pool:
-        try:
-            # Inside, for Ctrl-C may come here too; the pool would wait for tasks that nobody stops.
-            futures.extend(pool.submit(work, task, stop) for task in tasks)
-            _wait(futures, stop)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            stop.set()
-            for future in futures:
-                future.cancel()
-    return [future.result() for future in futures if not future.cancelled()], interrupted
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(POLL_SECONDS)
+    except KeyboardInterrupt:
+        interrupted = True
+        stop.set()
+        for worker in workers:
+            if worker.ident is not None:
+                worker.join()
+    if failures:
+        raise failures[0]
+    return [results[place] for place in sorted(results)], interrupted
 
 
-def _wait(futures: Sequence[Future[Any]], stop: threading.Event) -> None:
-    """Wait for the last future or the first exception."""
-    pending = set(futures)
-    while pending and not stop.is_set():
-        done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION)
-        if any(future.exception() for future in done):
-            stop.set()
+def run_in_turn(
+    work: Callable[[Task, threading.Event], Result], tasks: Sequence[Task]
+) -> tuple[list[Result], bool]:
+    """Do ``work`` on every task in the caller's thread, which Ctrl-C reaches at once; else as `run_all`.
+
+    A task that sets the event is the last one.
+    """
+    stop = threading.Event()
+    results: list[Result] = []
+    try:
+        for task in tasks:
+            results.append(work(task, stop))
+            if stop.is_set():
+                break
+    except KeyboardInterrupt:
+        return results, True
+    return results, False

@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from lossylink import _native
+from lossylink import _native, running
+from lossylink._package.discovery import module_in
+from lossylink.declared.backend import Backend
 from lossylink.declared.job import Job, Part, Progress
 from lossylink.declared.protections import Protection
 from lossylink.declared.table import Table
 from lossylink.errors import UserError
-from lossylink.results.run import Run, alike
-from lossylink.running.backends import Backend, backend_named
+from lossylink.results.result import alike
+from lossylink.running.backends import backend_named
 from lossylink.running.complete_row import complete_row
 from lossylink.running.execution import run_jobs, thread_count
-from lossylink.scenario import Scenario, resolve
+from lossylink.running.run import Run
+from lossylink.scenario.from_python import spelled
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 from lossylink.units import parse_time
 
 if TYPE_CHECKING:
@@ -96,8 +101,6 @@ def run(
     ... ].to_list()
     [20]
     """
-    from lossylink.scenario.from_python import spelled  # the command line writes its settings as text
-
     chosen = spelled(settings)
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
@@ -149,7 +152,7 @@ def _refuse(scenario: Scenario, backend: Backend, pcap: tuple[str, Path] | None)
     if pcap is None:
         return
     why = backend.no_capture or (
-        "is many of them; take throughput, which is one" if experiment.jobs is not None else ""
+        "is many of them; take throughput, which is one" if experiment.is_study else ""
     )
     if why:
         raise UserError(f"--pcap records a single simulation, and {experiment.name} {why}")
@@ -171,7 +174,7 @@ def _instants(scenario: Scenario, backend: Backend, state_at: Sequence[str]) -> 
     experiment = scenario.experiment
     if backend.no_state:
         raise UserError(f"--state-at looks into a simulation, and {experiment.name} {backend.no_state}")
-    if experiment.jobs is not None:
+    if experiment.is_study:
         raise UserError(
             f"--state-at looks into a single simulation, and {experiment.name} is many of them; "
             "take throughput, which is one"
@@ -189,8 +192,9 @@ def jobs_of(scenario: Scenario) -> Sequence[Job]:
 
 def _jobs(scenario: Scenario, looks: _Looks) -> Sequence[Job]:
     """Expand a scenario as its experiment does, or into one job for each protection."""
-    if scenario.experiment.jobs is not None:
-        return scenario.experiment.jobs(scenario)
+    if scenario.experiment.is_study:
+        jobs: Sequence[Job] = module_in(running, scenario.experiment.name).jobs(scenario)
+        return jobs
     return [_job(scenario, protection, looks) for protection in scenario.protections]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from lossylink import _native
+from lossylink.declared.protections import Protection
 from lossylink.errors import UserError
 from lossylink.scenario.native import configuration
-
-if TYPE_CHECKING:
-    from lossylink.declared.protections import Protection
-    from lossylink.scenario.resolving import Scenario
+from lossylink.scenario.scenario import Scenario
 
 
 def check_buildable(scenario: Scenario) -> None:
@@ -36,8 +34,6 @@ def check_buildable(scenario: Scenario) -> None:
 
 def _problem(scenario: Scenario, protection: Protection) -> str | None:
     """Return why one simulation cannot be built; nothing when it can."""
-    from lossylink import _native  # large, and a mistake of spelling comes first
-
     try:
         _native.check(json.dumps(configuration(scenario, protection)))
     except ValueError as error:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lossylink.errors import UserError, hint
 from lossylink.scenario.models import Sections
 from lossylink.scenario.profiles import check_order, thresholds_at
-
-if TYPE_CHECKING:
-    from lossylink.scenario.resolving import Scenario
+from lossylink.scenario.scenario import Scenario
 
 #: Octets around an IP packet in an Ethernet frame without FCS.
 ETHERNET_HEADER = 14

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from lossylink._package.resources import DICTIONARY, GLOSSARY
-from lossylink.declared.experiments import EXPERIMENTS
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import spellings
 from lossylink.errors import unknown
 from lossylink.scenario.keys import keys_of
@@ -101,7 +101,7 @@ def _protections() -> Iterator[Meaning]:
 
 
 def _experiments() -> Iterator[Meaning]:
-    for one in EXPERIMENTS.values():
+    for one in all_experiments().values():
         refusals = tuple(f"not on the backend {name}: {why}" for name, why in one.refused.items())
         yield Meaning("experiment", one.name, one.summary, refusals)
     for name, path in packaged().items():
@@ -112,10 +112,10 @@ def _keys() -> Iterator[Meaning]:
     for section, model in SECTIONS.items():
         for leaf, key in keys_in(model).items():
             name = f"{section}.{leaf}"
-            users = [one.name for one in EXPERIMENTS.values() if name in keys_of(one)]
+            users = [one.name for one in all_experiments().values() if name in keys_of(one)]
             taken = (
                 "taken by every experiment"
-                if len(users) == len(EXPERIMENTS)
+                if len(users) == len(all_experiments())
                 else f"taken by {', '.join(users)}"
             )
             yield Meaning("key of a scenario", name, key.meaning, (taken,))
@@ -146,7 +146,7 @@ def _dictionary() -> tuple[tuple[str, str, str], ...]:
 def _heads() -> Iterator[Meaning]:
     """What stands above the columns of the short tables."""
     owners: dict[tuple[str, str], list[str]] = {}
-    for one in EXPERIMENTS.values():
+    for one in all_experiments().values():
         for column in (*one.headline, *one.rare_headline):
             titles = (one.name, f"{one.name} for rare losses", "Every experiment")
             text = next(

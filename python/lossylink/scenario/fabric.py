@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
+from lossylink._package import compressed
 from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
 from lossylink.scenario.load import read_toml
@@ -32,8 +34,7 @@ _PUBLISHED_PARAMETERS = {
 _POINT_KEYS = ("source", "protection", "rate", "between", "points")
 
 
-@dataclass(frozen=True)
-class Topology:
+class Topology(Struct, frozen=True):
     """A family and its parameters."""
 
     family: str
@@ -55,8 +56,7 @@ class Topology:
         return f"{self.family}:{','.join(f'{key}={value}' for key, value in self.parameters.items())}"
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(Struct, frozen=True):
     """What a protection makes of links of one rate, as measured."""
 
     name: str
@@ -69,8 +69,7 @@ class Points:
     """Loss, what remains of it, and bits per second that the link carries."""
 
 
-@dataclass(frozen=True)
-class Fabric:
+class Fabric(Struct, frozen=True):
     """What the section of a fabric names, read."""
 
     topology: Topology
@@ -128,8 +127,6 @@ def load_failures(name: str, topology: Topology, *, folder: Path) -> list[tuple[
     """
     if name.strip() == "drawn":
         return None
-    from lossylink._package import compressed  # as the trace, for those who have one
-
     path = folder / Path(name).expanduser()
     suffix = compressed.suffix_of(path)
     if suffix not in (".json", ".csv"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
-from lossylink.declared.experiments import COMMON_KEYS, Experiment
+from lossylink.declared.experiment import COMMON_KEYS, Experiment
+from lossylink.declared.experiments import all_experiments
 from lossylink.errors import UserError, nearest
 from lossylink.scenario.models import SECTIONS
 
@@ -55,9 +56,7 @@ def spellings() -> frozenset[str]:
     >>> {"loss", "link.rate", "rate", "packets"} <= spellings()
     True
     """
-    from lossylink.declared.experiments import EXPERIMENTS  # all of them, for a mistake alone
-
-    dotted = {key for experiment in EXPERIMENTS.values() for key in keys_of(experiment)}
+    dotted = {key for experiment in all_experiments().values() for key in keys_of(experiment)}
     return frozenset(dotted | {key.partition(".")[2] for key in dotted} | _ALIASES.keys())
 
 
@@ -82,9 +81,9 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     prefix = f"{where}: " if where else ""
     if matches:
         raise UserError(f"{prefix}'{typed}' could be {' or '.join(matches)}; write one of them")
-    from lossylink.declared.experiments import EXPERIMENTS  # all of them, for a mistake alone
-
-    if any(key in {full, full.partition(".")[2]} for one in EXPERIMENTS.values() for full in keys_of(one)):
+    if any(
+        key in {full, full.partition(".")[2]} for one in all_experiments().values() for full in keys_of(one)
+    ):
         own = sorted(own_keys - set(_spelt_out(COMMON_KEYS)))
         raise UserError(
             f"{prefix}{experiment.name} does not use '{typed}'; beside the common keys it takes"

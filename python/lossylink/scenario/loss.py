@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lossylink._package import compressed
 from lossylink.errors import UserError, unknown
+from lossylink.scenario import netem, phy
+from lossylink.scenario.phy import interleaved_at
 from lossylink.units import describe_ratio, parse_positive_time, parse_ratio
 
 USAGES: Mapping[str, str] = {
@@ -63,8 +66,6 @@ class Loss(NamedTuple):
         """
         if self.native["model"] != "phy":
             return self.native
-        from lossylink.scenario.phy import interleaved_at  # for lines with a code alone
-
         return interleaved_at(self.native, rate_bps)
 
     @property
@@ -235,8 +236,6 @@ def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float
 
 
 def _phy(text: str, rest: str) -> Loss:
-    from lossylink.scenario import phy  # for lines with a code alone
-
     native = phy.parse_phy(text, rest)
     code, percent = native["code"], 100 * phy.overhead_ratio(native["code"])
     faster = f"{code} makes the line {percent:.4g} % faster than link.rate says"
@@ -260,16 +259,12 @@ def _positions(text: str, rest: str) -> Loss:
 
 
 def _trace(text: str, name: str, folder: Path) -> Loss:
-    from lossylink._package import compressed  # loads for longer than most commands need it
-
     path = folder / Path(name).expanduser()
     recording = compressed.read_text(path, most_bytes=MAX_TRACE_BYTES, what="the loss trace")
     return Loss(text, {"model": "trace", "lost": _read_marks(recording, path)})
 
 
 def _netem(text: str, words: str) -> Loss:
-    from lossylink.scenario import netem  # for those who write its words
-
     native, notes = netem.parse(words)
     return Loss(text, native, notes)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossylink.declared.protections import Protection
 from lossylink.scenario.checks import is_rdma
+from lossylink.scenario.phy import latency_ps
 from lossylink.scenario.profiles import thresholds_at
-
-if TYPE_CHECKING:
-    from lossylink.scenario.resolving import Scenario
+from lossylink.scenario.scenario import Scenario
 
 _MICROSECOND_PS = 1_000_000
 _SECOND_PS = 10**12
@@ -71,8 +70,6 @@ def _phy_latency_ps(scenario: Scenario) -> int:
     codes = [(loss, rates[direction]) for direction, loss in losses.items() if loss["model"] == "phy"]
     if not codes:
         return 0
-    from lossylink.scenario.phy import latency_ps  # for lines with a code alone
-
     return max(latency_ps(loss, rate_bps) for loss, rate_bps in codes)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lossylink.errors import UserError, unknown
 
@@ -39,8 +41,7 @@ _NUMBER: Final = re.compile(r"[0-9.+-]*[0-9][0-9.eE+-]*%?")
 _USAGE: Final = "loss [random] P [CORRELATION], loss state P13.., loss gemodel P.., corrupt P"
 
 
-@dataclass(frozen=True)
-class Netem:
+class Netem(Struct, frozen=True):
     """What netem's options say of losses, as ratios."""
 
     random: float = 0.0

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lossylink import _native
 from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
 from lossylink.scenario.load import key_lines, read_toml
@@ -134,6 +135,4 @@ def thresholds_at(points: list[dict[str, int]], *, rate_bps: int) -> dict[str, i
     >>> thresholds_at(points, rate_bps=400_000_000_000)["pause_bytes"]
     160000
     """
-    from lossylink import _native  # large, and most scenarios do without
-
     return _native.thresholds_at(json.dumps(points), rate_bps)

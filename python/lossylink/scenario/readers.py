@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
+from lossylink.declared.backend import backend_names
 from lossylink.errors import hint
-from lossylink.running import backends
 from lossylink.units import (
     parse_count,
     parse_length,
@@ -53,9 +53,9 @@ def read_rdma_mtu(value: object) -> int:
 
 def read_backend(value: object) -> str:
     """Read the name of a backend."""
-    if value not in backends.names():
-        guess = hint(str(value), backends.names(), also=_BACKENDS_ALSO)
-        raise ValueError(f"no such backend; {guess}valid: {', '.join(backends.names())}")
+    if value not in backend_names():
+        guess = hint(str(value), backend_names(), also=_BACKENDS_ALSO)
+        raise ValueError(f"no such backend; {guess}valid: {', '.join(backend_names())}")
     return str(value)
 
 

@@ -5,35 +5,30 @@ Three layers, the later one wins: the packaged defaults of the experiment, the u
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct, to_builtins
+from typing import Any
 
 from lossylink._package.resources import SCENARIOS
 from lossylink.declared import experiments
-from lossylink.declared.experiments import Experiment, experiment_named
+from lossylink.declared.experiment import Experiment
+from lossylink.declared.experiments import experiment_named
 from lossylink.declared.protections import Protection, parse_protection
 from lossylink.errors import UserError
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
+from lossylink.scenario.fabric import Fabric, Topology, load_failures, load_points, parse_topology
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Heading, Sections
 from lossylink.scenario.packaged import scenario_file
 from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.scenario import Scenario
 from lossylink.scenario.section import Key, Section, keys_in
-
-if TYPE_CHECKING:
-    from lossylink.scenario.fabric import Fabric, Topology
-    from lossylink.scenario.workload import FlowSizes
+from lossylink.scenario.workload import FlowSizes, load_flow_sizes
 
 _TOP = frozenset({"experiment", "title", "seed"})
-#: Values that do not decide a result, or that the fingerprint holds in their resolved form.
-_DECIDED_ELSEWHERE = ("title", "loss", "protection", "switch.profile", "host.profile", "run.threads")
 #: Keys whose value may be the name of a file.
 _FILES = (
     ("switch", "profile"),
@@ -46,80 +41,6 @@ _FILES = (
 _LOSSES = (("loss", "forward"), ("loss", "reverse"), ("path", "loss"), ("path", "loss_back"))
 #: Two ways to say the same: the one that is set puts the other out of force.
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
-
-
-class Scenario(Struct, frozen=True):
-    """One experiment with everything decided."""
-
-    experiment: Experiment
-    title: str
-    seed: int
-    settings: dict[str, Any]
-    """Section by section in the user's spelling; together with the seed it runs the same again."""
-    values: Sections
-    """The settings in base units."""
-    forward: Loss
-    reverse: Loss
-    path_losses: tuple[Loss, Loss]
-    """What the hops behind the link lose: toward the receiver, and on the way back."""
-    protections: tuple[Protection, ...]
-    switch: dict[str, Any]
-    host: dict[str, Any] | None
-    sizes: FlowSizes | None = None
-    """Sizes of the flows of a workload."""
-    fabric: Fabric | None = None
-    """What the section of a fabric names."""
-
-    @property
-    def loses_on_path(self) -> bool:
-        """Whether a hop beside the link loses anything."""
-        return any(loss.native["model"] != "none" for loss in self.path_losses)
-
-    def describe(self) -> dict[str, Any]:
-        """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
-        described: dict[str, Any] = {
-            "experiment": self.experiment.name,
-            "title": self.title,
-            "seed": self.seed,
-        }
-        described |= {section: dict(keys) for section, keys in self.settings.items()}
-        for direction, loss in (("forward", self.forward), ("reverse", self.reverse)):
-            if loss.mean is not None:
-                described["loss"][f"{direction}_ratio"] = loss.mean
-                described["loss"][f"{direction}_percent"] = float(f"{loss.mean * 100:.12g}")
-        described["calibrated"] = {
-            kind: bool(profile.get("calibrated"))
-            for kind, profile in (("switch", self.switch), ("host", self.host))
-            if profile is not None
-        }
-        return described
-
-    def fingerprint(self, version: str) -> str:
-        """Return a hash of everything that decides the result; threads do not."""
-        import hashlib  # OpenSSL, which a single run does without
-
-        decisive = [
-            *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
-            *(
-                self.switch,
-                self.host,
-                self.sizes and self.sizes.points,
-                self.fabric and [self.fabric.failures, self.fabric.points and self.fabric.points.points],
-                [[protection.label, protection.value] for protection in self.protections],
-            ),
-            *((loss.native for loss in self.path_losses) if self.loses_on_path else ()),
-            self._decisive_values(),
-        ]
-        text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def _decisive_values(self) -> dict[str, Any]:
-        values: dict[str, Any] = to_builtins(self.values)
-        for key in _DECIDED_ELSEWHERE:
-            section, dot, leaf = key.partition(".")
-            holder = values[section] if dot else values
-            (holder or {}).pop(leaf or section, None)
-        return values
 
 
 def resolve(
@@ -250,8 +171,6 @@ def _sizes(
 ) -> FlowSizes | None:
     if "flow.distribution" not in experiment.keys or values.flow is None:
         return None
-    from lossylink.scenario.workload import load_flow_sizes  # for one experiment alone
-
     name = values.flow.distribution
     sizes: FlowSizes = _at(merged, "flow.distribution", lambda: load_flow_sizes(name, folder=folder))
     return sizes
@@ -261,8 +180,6 @@ def _fabric(values: Sections, merged: dict[str, Entry], folder: Path) -> Fabric 
     section = values.fabric
     if section is None:
         return None
-    from lossylink.scenario.fabric import Fabric, load_failures, load_points, parse_topology  # likewise
-
     topology: Topology = _at(merged, "fabric.topology", lambda: parse_topology(section.topology))
     return Fabric(
         topology,

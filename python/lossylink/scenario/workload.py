@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
+from lossylink._package import compressed
 from lossylink._package.resources import SCENARIOS
 from lossylink.errors import UserError, unknown
 from lossylink.scenario.load import read_toml
@@ -51,8 +52,6 @@ def _from_toml(path: Path) -> list[tuple[float, float]]:
 
 
 def _from_csv(path: Path) -> list[tuple[float, float]]:
-    from lossylink._package import compressed  # for those who have a file
-
     lines = compressed.read_text(path, most_bytes=_MOST_BYTES, what="the flow sizes").splitlines()
     texts = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, start=1)]
     return [_point(text.split(","), f"{path}:{number}") for number, text in texts if text]

@@ -18,11 +18,9 @@ import numpy as np
 import scipy  # its parts are loaded where they are used
 from numpy.typing import ArrayLike, NDArray
 
-from lossylink import _native, theory
+from lossylink import _native
+from lossylink.statistics import CONFIDENCE, intervals
 from lossylink.statistics.percentiles import PERCENTILES
-
-CONFIDENCE = 0.95
-"""Two-sided confidence of every interval in tables and verdicts."""
 
 RESAMPLES = 4000
 """Draws behind a bootstrap interval: its ends then repeat within about a hundredth of its width."""
@@ -355,7 +353,7 @@ def binomial_interval(
     """
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes in {trials} trials is not a binomial outcome")
-    interval = theory.intervals.wilson if method == "wilson" else theory.intervals.clopper_pearson
+    interval = intervals.wilson if method == "wilson" else intervals.clopper_pearson
     low, high = interval(events=successes, trials=trials, confidence=confidence)
     share = successes / trials
     # At 0 and 1 rounding can leave the score interval's exact end a hair inside.
@@ -373,7 +371,7 @@ def clustered_interval(
     >>> estimate.value, f"{estimate.low:.4f} {estimate.high:.4f}"
     (0.01, '0.0012 0.0357')
     """
-    low, high = theory.intervals.clustered(
+    low, high = intervals.clustered(
         events=events, trials=trials, design_effect=design_effect, batches=batches, confidence=confidence
     )
     return Estimate(events / trials, low, high)
@@ -390,7 +388,7 @@ def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = 
     """
     if events < 0 or exposure <= 0:
         raise ValueError(f"{events} events in an exposure of {exposure} is not a Poisson outcome")
-    low, high = theory.intervals.poisson(events=events, exposure=exposure, confidence=confidence)
+    low, high = intervals.poisson(events=events, exposure=exposure, confidence=confidence)
     return Estimate(events / exposure, float(low), float(high))
 
 

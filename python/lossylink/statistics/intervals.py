@@ -13,11 +13,8 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, expit, gammaincinv, ndtri
 
 from lossylink._native import binomial_interval, clustered_interval
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
-
-CONFIDENCE: Final = 0.95
-"""Confidence of an interval unless the caller asks for another."""
+from lossylink.statistics import CONFIDENCE, arguments
+from lossylink.statistics.arguments import FloatArray
 
 _DRAWS: Final = 4_000
 """Places at which a distribution is looked at: a tail of 2.5 % has a hundred of them."""
@@ -127,8 +124,8 @@ def poisson(
     >>> f"{float(low):.2f} {float(high):.2f}"
     '4.80 18.39'
     """
-    seen = _validate.count("events", events)
-    per = _validate.positive("exposure", exposure)
+    seen = arguments.count("events", events)
+    per = arguments.positive("exposure", exposure)
     tail = _tail(confidence)
     low = np.where(seen == 0, 0.0, gammaincinv(np.maximum(seen, 1), tail))
     return np.asarray(low / per), np.asarray(gammaincinv(seen + 1, 1 - tail) / per)
@@ -176,43 +173,16 @@ def clustered(
     return clustered_interval(events, trials, design_effect, batches, confidence)
 
 
-def upper_bound_of_none(*, trials: ArrayLike, confidence: float = CONFIDENCE) -> FloatArray:
-    """One-sided upper bound of a ratio when no event was seen: 1 - (1 - confidence)^(1/n).
-
-    At 95 % it is close to 3/n, which is why it is called the rule of three.
-
-    Parameters
-    ----------
-    trials
-        Chances without an event, at least 1; any shape.
-    confidence
-        Probability that the bound holds, above 0 and below 1.
-
-    Raises
-    ------
-    ValueError
-        When trials are below 1 or not whole, or the confidence is not between 0 and 1.
-
-    Examples
-    --------
-    >>> f"{float(upper_bound_of_none(trials=100_000_000)):.2e}"
-    '3.00e-08'
-    """
-    chances = _validate.count("trials", trials, at_least=1)
-    doubt = 1 - float(_validate.open_ratio("confidence", confidence))
-    return np.asarray(-np.expm1(np.log(doubt) / chances))
-
-
 def _counts(events: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    seen = _validate.count("events", events).astype(np.float64)
-    chances = _validate.count("trials", trials, at_least=1).astype(np.float64)
+    seen = arguments.count("events", events).astype(np.float64)
+    chances = arguments.count("trials", trials, at_least=1).astype(np.float64)
     if (seen > chances).any():
         raise ValueError("events must not outnumber trials: swap the two arguments?")
     return seen, chances
 
 
 def _tail(confidence: float) -> float:
-    return (1 - float(_validate.open_ratio("confidence", confidence))) / 2
+    return (1 - float(arguments.open_ratio("confidence", confidence))) / 2
 
 
 def of_bursts(

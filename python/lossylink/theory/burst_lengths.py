@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class BurstLengths:
 
     def __post_init__(self) -> None:
         """Refuse shares that do not add up, and bursts that leave no frame between them."""
-        _validate.open_ratio("loss_ratio", self.loss_ratio)
-        _validate.ratio("shares", self.shares)
+        arguments.open_ratio("loss_ratio", self.loss_ratio)
+        arguments.ratio("shares", self.shares)
         if abs(sum(self.shares) - 1) > _ROUNDING:
             raise ValueError(f"the shares of burst lengths add up to {sum(self.shares):g}, not to 1")
         if self.begins > 1:

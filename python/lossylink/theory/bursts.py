@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.burst_lengths import BurstLengths
 
 NEGLIGIBLE: Final = 1e-16
@@ -44,7 +44,7 @@ class Chain:
     def __post_init__(self) -> None:
         """Refuse what is no chain."""
         for name in ("to_bad", "to_good", "loss_good", "loss_bad"):
-            _validate.ratio(name, getattr(self, name))
+            arguments.ratio(name, getattr(self, name))
         if self.to_bad + self.to_good == 0:
             raise ValueError("to_bad and to_good must not both be 0, or the chain never moves")
 
@@ -72,7 +72,7 @@ class Chain:
         >>> Chain.of_bursts(loss_ratio=0.1, burst_frames=3).loss_ratio
         0.1
         """
-        mean = float(_validate.open_ratio("loss_ratio", loss_ratio))
+        mean = float(arguments.open_ratio("loss_ratio", loss_ratio))
         return cls(to_bad=mean / (burst_frames * (1 - mean)), to_good=1 / burst_frames)
 
     @classmethod

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from lossylink.theory import _validate
+from lossylink.statistics import arguments
 
 CODEWORD_BYTES: Final = 640
 """Octets of the stream of frames in a codeword."""
@@ -56,7 +56,7 @@ def frame_loss_ratio(codeword_error_ratio: float, *, frame_bytes: int, rate_bps:
     >>> f"{frame_loss_ratio(1.5303e-4, frame_bytes=1518, rate_bps=100e9):.4g}"
     '0.0005176'
     """
-    ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))
+    ratio = float(arguments.ratio("codeword_error_ratio", codeword_error_ratio))
     touched = interleaved(rate_bps) + (frame_bytes + PREAMBLE_BYTES - 1) / CODEWORD_BYTES
     return any_of(ratio, touched)
 

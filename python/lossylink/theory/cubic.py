@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 
@@ -46,8 +46,8 @@ def cubic_window_segments(*, rtt_s: ArrayLike, loss_ratio: ArrayLike) -> FloatAr
     >>> f"{float(cubic_window_segments(rtt_s=1.0, loss_ratio=1e-4)):.0f}"
     '1054'
     """
-    p = _validate.open_ratio("loss_ratio", loss_ratio)
-    rtt = _validate.positive("rtt_s", rtt_s)
+    p = arguments.open_ratio("loss_ratio", loss_ratio)
+    rtt = arguments.positive("rtt_s", rtt_s)
     beta = DECREASE_FACTOR
     scale = (AGGRESSIVENESS * (3 + beta) / (4 * (1 - beta))) ** 0.25
     return np.asarray(scale * (rtt / p) ** 0.75)
@@ -71,7 +71,7 @@ def reno_friendly_window_segments(*, loss_ratio: ArrayLike) -> FloatArray:
     >>> f"{float(reno_friendly_window_segments(loss_ratio=0.01)):.2f}"
     '12.25'
     """
-    p = _validate.open_ratio("loss_ratio", loss_ratio)
+    p = arguments.open_ratio("loss_ratio", loss_ratio)
     beta = DECREASE_FACTOR
     increase = 3 * (1 - beta) / (1 + beta)
     return np.asarray(np.sqrt(increase * (1 + beta) / (2 * (1 - beta) * p)))
@@ -118,5 +118,5 @@ def bandwidth_bps(*, mss_bytes: ArrayLike, rtt_s: ArrayLike, loss_ratio: ArrayLi
     '75.4'
     """
     window = window_segments(rtt_s=rtt_s, loss_ratio=loss_ratio)
-    bits = _validate.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
-    return np.asarray(window * bits / _validate.positive("rtt_s", rtt_s))
+    bits = arguments.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
+    return np.asarray(window * bits / arguments.positive("rtt_s", rtt_s))

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 GAIN: Final = 1 / 16
 """g, the weight of the newest window in alpha (RFC 8257, section 4.2)."""
@@ -41,7 +41,7 @@ def alpha_mean(*, marking_ratio: ArrayLike) -> FloatArray:
     >>> float(alpha_mean(marking_ratio=0.01))
     0.01
     """
-    return _validate.ratio("marking_ratio", marking_ratio)
+    return arguments.ratio("marking_ratio", marking_ratio)
 
 
 def alpha_standard_deviation(
@@ -68,9 +68,9 @@ def alpha_standard_deviation(
     >>> f"{float(alpha_standard_deviation(marking_ratio=0.01, window_segments=200)):.5f}"
     '0.00126'
     """
-    q = _validate.ratio("marking_ratio", marking_ratio)
-    w = _validate.positive("window_segments", window_segments)
-    g = _validate.open_ratio("gain", gain)
+    q = arguments.ratio("marking_ratio", marking_ratio)
+    w = arguments.positive("window_segments", window_segments)
+    g = arguments.open_ratio("gain", gain)
     return np.asarray(np.sqrt(g / (2 - g) * q * (1 - q) / w))
 
 
@@ -103,7 +103,7 @@ def window_under_random_marking_segments(
     >>> f"{float(window_under_random_marking_segments(marking_ratio=0.01, grows_while_reducing=True)):.1f}"
     '223.9'
     """
-    q = _validate.open_ratio("marking_ratio", marking_ratio)
+    q = arguments.open_ratio("marking_ratio", marking_ratio)
     return np.asarray((_balance_of_growing_sender() if grows_while_reducing else np.sqrt(2.0)) / q)
 
 
@@ -136,7 +136,7 @@ def alpha_at_threshold(*, window_segments: ArrayLike) -> FloatArray:
     >>> f"{float(alpha_at_threshold(window_segments=200)):.4f}, sqrt(2/W) = {(2 / 200) ** 0.5:.4f}"
     '0.1009, sqrt(2/W) = 0.1000'
     """
-    w = _validate.positive("window_segments", window_segments)
+    w = arguments.positive("window_segments", window_segments)
     if (w <= 1).any():
         raise ValueError(f"window_segments must be above 1, not {float(w.min()):g}")
     marked = (2 * w + 1) / (w + 1) ** 2

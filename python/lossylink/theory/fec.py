@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 
@@ -56,7 +56,7 @@ def residual_loss_ratio(
     >>> [f"{value:.2e}" for value in r]
     ['4.10e-02', '8.91e-05', '1.58e-02']
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
+    p = arguments.ratio("loss_ratio", loss_ratio)
     return np.asarray(p * _at_least(_data(data_packets), parity_packets, p))
 
 
@@ -80,13 +80,13 @@ def block_failure_ratio(
     >>> f"{float(block_failure_ratio(data_packets=1, parity_packets=1, loss_ratio=0.1)):.3f}"
     '0.010'
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    more_than_parity = _validate.count("parity_packets", parity_packets) + 1
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    more_than_parity = arguments.count("parity_packets", parity_packets) + 1
     return np.asarray(_at_least(_data(data_packets), more_than_parity, p))
 
 
 def _data(data_packets: ArrayLike) -> NDArray[np.int64]:
-    return _validate.count("data_packets", data_packets, at_least=1)
+    return arguments.count("data_packets", data_packets, at_least=1)
 
 
 def _at_least(data_packets: NDArray[np.int64], losses: ArrayLike, p: FloatArray) -> FloatArray:
@@ -95,7 +95,7 @@ def _at_least(data_packets: NDArray[np.int64], losses: ArrayLike, p: FloatArray)
     The terms of the tail that holds the smaller half are summed, all of them positive. An incomplete beta
     function would do as well, but scipy takes longer to load than a plan takes to make.
     """
-    at_least = _validate.count("parity_packets", losses)
+    at_least = arguments.count("parity_packets", losses)
     k, h, p = np.broadcast_arrays(data_packets, at_least, p)
     n = k + h - 1
     upper = h > n * p
@@ -143,7 +143,7 @@ def decoded_block_ratio(*, data_packets: ArrayLike, loss_ratio: ArrayLike) -> Fl
     >>> f"{float(decoded_block_ratio(data_packets=25, loss_ratio=0.01)):.2f}"
     '0.22'
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
+    p = arguments.ratio("loss_ratio", loss_ratio)
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(_data(data_packets) * np.log1p(-p)))
 
@@ -168,8 +168,8 @@ def smallest_parity_packets(*, data_packets: int, loss_ratio: float, target_loss
     >>> smallest_parity_packets(data_packets=25, loss_ratio=1e-2, target_loss_ratio=1e-5)
     4
     """
-    target = float(_validate.open_ratio("target_loss_ratio", target_loss_ratio))
-    _validate.open_ratio("loss_ratio", loss_ratio)
+    target = float(arguments.open_ratio("target_loss_ratio", target_loss_ratio))
+    arguments.open_ratio("loss_ratio", loss_ratio)
     parity = np.arange(max(1, PARITY_PACKETS_AT_MOST - data_packets + 1))
     residual = residual_loss_ratio(data_packets=data_packets, parity_packets=parity, loss_ratio=loss_ratio)
     meeting = np.flatnonzero(residual <= target)
@@ -210,9 +210,9 @@ def capacity_share(
     array([0.829, 0.495, 0.829])
     """
     k = _data(data_packets)
-    h = _validate.count("parity_packets", parity_packets)
-    frame = _validate.positive("frame_wire_bytes", frame_wire_bytes)
-    growth = _validate.not_negative("parity_growth_bytes", parity_growth_bytes)
+    h = arguments.count("parity_packets", parity_packets)
+    frame = arguments.positive("frame_wire_bytes", frame_wire_bytes)
+    growth = arguments.not_negative("parity_growth_bytes", parity_growth_bytes)
     coded = k * (frame + HEADER_BYTES) + h * (frame + growth)
     return np.asarray(np.where(h == 0, 1.0, k * frame / coded))
 
@@ -255,7 +255,7 @@ def recovery_delay_max_s(
     k, h, frame_s, gap = _block_times(data_packets, parity_packets, rate_bps, gap_s, frame_wire_bytes)
     filling = (k - 1) * gap
     if flush_s is not None:
-        filling = np.minimum(filling, _validate.positive("flush_s", flush_s))
+        filling = np.minimum(filling, arguments.positive("flush_s", flush_s))
     return np.asarray(filling + h * frame_s)
 
 
@@ -287,7 +287,7 @@ def _block_times(
     frame_wire_bytes: ArrayLike,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, FloatArray]:
     """Return k, h, the seconds one frame takes, and the seconds between two data packets."""
-    bits = _validate.positive("frame_wire_bytes", frame_wire_bytes) * BITS_PER_BYTE
-    frame_s = np.asarray(bits / _validate.positive("rate_bps", rate_bps))
-    gap = frame_s if gap_s is None else _validate.positive("gap_s", gap_s)
-    return _data(data_packets), _validate.count("parity_packets", parity_packets), frame_s, gap
+    bits = arguments.positive("frame_wire_bytes", frame_wire_bytes) * BITS_PER_BYTE
+    frame_s = np.asarray(bits / arguments.positive("rate_bps", rate_bps))
+    gap = frame_s if gap_s is None else arguments.positive("gap_s", gap_s)
+    return _data(data_packets), arguments.count("parity_packets", parity_packets), frame_s, gap

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 
@@ -61,8 +61,8 @@ def copies(*, loss_ratio: ArrayLike, target_loss_ratio: ArrayLike = TARGET_LOSS_
     >>> copies(loss_ratio=[1e-5, 1e-4, 1e-3, 1e-2])
     array([1, 1, 2, 3])
     """
-    p = _validate.open_ratio("loss_ratio", loss_ratio)
-    target = _validate.open_ratio("target_loss_ratio", target_loss_ratio)
+    p = arguments.open_ratio("loss_ratio", loss_ratio)
+    target = arguments.open_ratio("target_loss_ratio", target_loss_ratio)
     needed = np.ceil(np.log(target) / np.log(p) - EXPONENT_SLACK) - 1
     return np.asarray(np.maximum(1, needed), dtype=np.int64)
 
@@ -102,10 +102,10 @@ def effective_loss_ratio(
     >>> [f"{float(ratio):.2e}" for ratio in left]
     ['1.00e-04', '1.01e-06', '2.00e-08']
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    q = _validate.ratio("reverse_loss_ratio", reverse_loss_ratio)
-    n = _validate.count("copies", copies)
-    c = _validate.count("control_copies", control_copies, at_least=1)
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    q = arguments.ratio("reverse_loss_ratio", reverse_loss_ratio)
+    n = arguments.count("copies", copies)
+    c = arguments.count("control_copies", control_copies, at_least=1)
     return np.asarray(p ** (n + 1) + p * q**c * (1 - p**n))
 
 
@@ -131,7 +131,7 @@ def control_copies(
     >>> control_copies(reverse_loss_ratio=[0, 1e-4, 1e-2])
     array([1, 1, 3])
     """
-    q = _validate.ratio("reverse_loss_ratio", reverse_loss_ratio)
+    q = arguments.ratio("reverse_loss_ratio", reverse_loss_ratio)
     loses = q > 0
     return np.where(loses, copies(loss_ratio=np.where(loses, q, 0.5), target_loss_ratio=target_loss_ratio), 1)
 
@@ -166,10 +166,10 @@ def nonblocking_speed_bps(
     >>> f"{float(nonblocking_speed_bps(rate_bps=100e9, loss_ratio=1e-3, copies=2)) / 1e9:.3f}"
     '99.606'
     """
-    rate = _validate.positive("rate_bps", rate_bps)
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    frame = _validate.positive("frame_wire_bytes", frame_wire_bytes)
-    repeated = 1 + _validate.count("copies", copies) * p
+    rate = arguments.positive("rate_bps", rate_bps)
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    frame = arguments.positive("frame_wire_bytes", frame_wire_bytes)
+    repeated = 1 + arguments.count("copies", copies) * p
     return np.asarray(rate * frame / (frame + HEADER_BYTES) / repeated)
 
 
@@ -193,8 +193,8 @@ def pause_expiry_s(*, rate_bps: ArrayLike, quanta: ArrayLike = PAUSE_QUANTA) -> 
     >>> (pause_expiry_s(rate_bps=[100e9, 25e9, 10e9]) * 1e6).round(1)
     array([ 335.5, 1342.2, 3355.4])
     """
-    bits = _validate.count("quanta", quanta) * PAUSE_QUANTUM_BITS
-    return np.asarray(bits / _validate.positive("rate_bps", rate_bps))
+    bits = arguments.count("quanta", quanta) * PAUSE_QUANTUM_BITS
+    return np.asarray(bits / arguments.positive("rate_bps", rate_bps))
 
 
 def sequence_wrap_s(*, rate_bps: ArrayLike, frame_wire_bytes: ArrayLike = FRAME_WIRE_BYTES) -> FloatArray:
@@ -217,6 +217,6 @@ def sequence_wrap_s(*, rate_bps: ArrayLike, frame_wire_bytes: ArrayLike = FRAME_
     >>> f"{float(sequence_wrap_s(rate_bps=100e9)) * 1e3:.2f} ms"
     '8.08 ms'
     """
-    frame = _validate.positive("frame_wire_bytes", frame_wire_bytes) + HEADER_BYTES
-    rate = _validate.positive("rate_bps", rate_bps)
+    frame = arguments.positive("frame_wire_bytes", frame_wire_bytes) + HEADER_BYTES
+    rate = arguments.positive("rate_bps", rate_bps)
     return np.asarray(SEQUENCE_NUMBERS * frame * BITS_PER_BYTE / rate)

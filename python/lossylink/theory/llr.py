@@ -28,8 +28,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 PICOSECONDS: Final = 1e12
@@ -84,8 +84,8 @@ def loop_s(
     >>> (loops_s * 1e6).round(2)
     array([1.36, 1.34])
     """
-    ways = _validate.not_negative("propagation_s", propagation_s)
-    ways = ways + _validate.not_negative("pipeline_s", pipeline_s)
+    ways = arguments.not_negative("propagation_s", propagation_s)
+    ways = ways + arguments.not_negative("pipeline_s", pipeline_s)
     return np.asarray(2 * ways + _on_line_s("spacing_bytes", spacing_bytes, rate_bps))
 
 
@@ -121,8 +121,8 @@ def bytes_needed(
     loop = loop_s(
         rate_bps=rate_bps, propagation_s=propagation_s, pipeline_s=pipeline_s, spacing_bytes=spacing_bytes
     )
-    rate = _validate.positive("rate_bps", rate_bps)
-    frame = _validate.positive("frame_wire_bytes", frame_wire_bytes)
+    rate = arguments.positive("rate_bps", rate_bps)
+    frame = arguments.positive("frame_wire_bytes", frame_wire_bytes)
     kept = rate * loop / BITS_PER_BYTE + np.asarray(spacing_bytes) + WHOLE_FRAMES * frame
     return np.asarray(np.floor(kept + 1e-6))
 
@@ -202,8 +202,8 @@ def lag_frames(
     frame = _picoseconds(_on_line_s("frame_wire_bytes", frame_wire_bytes, rate_bps))
     spacing = _picoseconds(_on_line_s("spacing_bytes", spacing_bytes, rate_bps))
     control = _picoseconds(_on_line_s("control_octets", CONTROL_OCTETS, rate_bps))
-    ways = _picoseconds(_validate.not_negative("propagation_s", propagation_s))
-    ways = ways + _picoseconds(_validate.not_negative("pipeline_s", pipeline_s))
+    ways = _picoseconds(arguments.not_negative("propagation_s", propagation_s))
+    ways = ways + _picoseconds(arguments.not_negative("pipeline_s", pipeline_s))
     # From the last good frame to the discovery, at the receiver.
     gap = frame * (1 if errors_seen else 2)
     without_wait = (gap + 2 * ways + control)[..., np.newaxis]
@@ -236,8 +236,8 @@ def goodput_share(*, loss_ratio: ArrayLike, lag_frames: ArrayLike) -> FloatArray
     >>> goodput_share(loss_ratio=0.02, lag_frames=[2, 8, 88]).round(3)
     array([0.962, 0.862, 0.362])
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    return np.asarray(1 / (1 + p * _validate.not_negative("lag_frames", lag_frames)))
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    return np.asarray(1 / (1 + p * arguments.not_negative("lag_frames", lag_frames)))
 
 
 def flush_ratio(*, loss_ratio: ArrayLike, replays: ArrayLike) -> FloatArray:
@@ -260,8 +260,8 @@ def flush_ratio(*, loss_ratio: ArrayLike, replays: ArrayLike) -> FloatArray:
     >>> flush_ratio(loss_ratio=0.01, replays=[1, 3, 255])
     array([1.e-04, 1.e-08, 0.e+00])
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    r = _validate.count("replays", replays, at_least=1)
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    r = arguments.count("replays", replays, at_least=1)
     return np.asarray(np.where(r >= UNLIMITED_REPLAYS, 0.0, p ** (r + 1.0)))
 
 
@@ -292,10 +292,10 @@ def residual_loss_ratio(
     >>> loss.round(6)
     array([0.0001  , 0.001498])
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
+    p = arguments.ratio("loss_ratio", loss_ratio)
     q = flush_ratio(loss_ratio=p, replays=replays)
-    window = _validate.not_negative("window_frames", window_frames)
-    bare = _validate.not_negative("init_frames", init_frames)
+    window = arguments.not_negative("window_frames", window_frames)
+    bare = arguments.not_negative("init_frames", init_frames)
     return np.asarray(q * (window + bare * p) / (1 - q + q * (window + bare)))
 
 
@@ -333,20 +333,20 @@ def delivered_share(
     >>> share.round(3)
     array([0.991, 0.527])
     """
-    p = _validate.ratio("loss_ratio", loss_ratio)
-    r = _validate.count("replays", replays, at_least=1)
+    p = arguments.ratio("loss_ratio", loss_ratio)
+    r = arguments.count("replays", replays, at_least=1)
     q = flush_ratio(loss_ratio=p, replays=r)
-    bare = _validate.not_negative("init_frames", init_frames)
-    again = p * _validate.not_negative("lag_frames", lag_frames)
+    bare = arguments.not_negative("init_frames", init_frames)
+    again = p * arguments.not_negative("lag_frames", lag_frames)
     timed = np.where(p < 1, p**2 * (1 - p ** (r + 0.0)) / np.where(p < 1, 1 - p, 1.0), r)
-    timed = timed * _validate.not_negative("timer_frames", timer_frames)
+    timed = timed * arguments.not_negative("timer_frames", timer_frames)
     return np.asarray((1 - q + q * bare * (1 - p)) / (1 + again + timed + q * bare))
 
 
 def _on_line_s(name: str, octets: ArrayLike, rate_bps: ArrayLike) -> FloatArray:
     """Seconds for which so many octets occupy the line."""
-    rate = _validate.positive("rate_bps", rate_bps)
-    return np.asarray(_validate.positive(name, octets) * BITS_PER_BYTE / rate)
+    rate = arguments.positive("rate_bps", rate_bps)
+    return np.asarray(arguments.positive(name, octets) * BITS_PER_BYTE / rate)
 
 
 def _picoseconds(seconds: FloatArray) -> np.ndarray:

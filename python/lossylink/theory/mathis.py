@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 
@@ -74,8 +74,8 @@ def window_segments(*, loss_ratio: ArrayLike, constant: ArrayLike = PERIODIC) ->
     >>> float(window_segments(loss_ratio=0.01, constant=1.0))
     10.0
     """
-    p = _validate.open_ratio("loss_ratio", loss_ratio)
-    return np.asarray(_validate.positive("constant", constant) / np.sqrt(p))
+    p = arguments.open_ratio("loss_ratio", loss_ratio)
+    return np.asarray(arguments.positive("constant", constant) / np.sqrt(p))
 
 
 def bandwidth_bps(
@@ -109,9 +109,9 @@ def bandwidth_bps(
     >>> bandwidth_bps(mss_bytes=[536, 1460], rtt_s=0.1, loss_ratio=1e-4).round()
     array([ 4288000., 11680000.])
     """
-    segment_bits = _validate.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
+    segment_bits = arguments.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
     window = window_segments(loss_ratio=loss_ratio, constant=constant)
-    return np.asarray(window * segment_bits / _validate.positive("rtt_s", rtt_s))
+    return np.asarray(window * segment_bits / arguments.positive("rtt_s", rtt_s))
 
 
 def loss_ratio_for_bandwidth(
@@ -135,9 +135,9 @@ def loss_ratio_for_bandwidth(
     >>> f"{float(p):.3f}"
     '0.157'
     """
-    segment_bits = _validate.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
-    window = _validate.positive("bandwidth_bps", bandwidth_bps) * _validate.positive("rtt_s", rtt_s)
-    return np.asarray((_validate.positive("constant", constant) * segment_bits / window) ** 2)
+    segment_bits = arguments.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE
+    window = arguments.positive("bandwidth_bps", bandwidth_bps) * arguments.positive("rtt_s", rtt_s)
+    return np.asarray((arguments.positive("constant", constant) * segment_bits / window) ** 2)
 
 
 def relative_standard_error(*, loss_events: ArrayLike) -> FloatArray:
@@ -158,6 +158,6 @@ def relative_standard_error(*, loss_events: ArrayLike) -> FloatArray:
     >>> f"{float(relative_standard_error(loss_events=100)):.3f}"
     '0.051'
     """
-    events = _validate.count("loss_events", loss_events).astype(np.float64)
+    events = arguments.count("loss_events", loss_events).astype(np.float64)
     with np.errstate(divide="ignore"):
         return np.asarray(STANDARD_ERROR_OF_ONE_CYCLE / np.sqrt(events))

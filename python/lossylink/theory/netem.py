@@ -20,8 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.bursts import Chain
 
 SETTLED: Final = 1e-12
@@ -76,8 +76,8 @@ def correlated(loss: float, correlation: float) -> Clustering:
     >>> f"{found.loss_ratio:.2e} {found.again:.4f}"
     '2.42e-06 0.0106'
     """
-    _validate.ratio("loss", loss)
-    c = float(_validate.ratio("correlation", correlation))
+    arguments.ratio("loss", loss)
+    c = float(arguments.ratio("correlation", correlation))
     if c == 1:
         raise ValueError("a correlation of 100 % never draws again: all packets are lost, or none is")
     if c == 0 or loss in (0.0, 1.0):
@@ -134,7 +134,7 @@ def four_state(*, p13: float, p31: float, p32: float, p23: float, p14: float) ->
     '0.019608 0.5'
     """
     for name, value in (("p13", p13), ("p31", p31), ("p32", p32), ("p23", p23), ("p14", p14)):
-        _validate.ratio(name, value)
+        arguments.ratio(name, value)
     for names, total in (("p13 and p14", p13 + p14), ("p31 and p32", p31 + p32)):
         if total > 1 + 1e-9:
             raise ValueError(f"{names} leave the same state, and add up to more than 100 %")

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 
 BITS_PER_BYTE: Final = 8
 
@@ -54,7 +54,7 @@ def rto_s(*, rtt_s: ArrayLike, rto_min_s: ArrayLike = LINUX_RTO_MIN_S) -> FloatA
     >>> float(rto_s(rtt_s=0.05))
     0.25
     """
-    return np.asarray(_validate.positive("rtt_s", rtt_s) + _validate.positive("rto_min_s", rto_min_s))
+    return np.asarray(arguments.positive("rtt_s", rtt_s) + arguments.positive("rto_min_s", rto_min_s))
 
 
 def segments_per_second(
@@ -91,17 +91,17 @@ def segments_per_second(
     >>> float(segments_per_second(rtt_s=0.1, loss_ratio=1e-6, rto_s=0.3, window_limit_segments=10))
     100.0
     """
-    p = _validate.open_ratio("loss_ratio", loss_ratio)
-    rtt = _validate.positive("rtt_s", rtt_s)
-    b = _validate.positive("segments_per_ack", segments_per_ack)
+    p = arguments.open_ratio("loss_ratio", loss_ratio)
+    rtt = arguments.positive("rtt_s", rtt_s)
+    b = arguments.positive("segments_per_ack", segments_per_ack)
     probability_of_timeout = np.minimum(1.0, 3 * np.sqrt(3 * b * p / 8))
     backoff = p * (1 + 32 * p**2)
     fast = rtt * np.sqrt(2 * b * p / 3)
-    slow = _validate.positive("rto_s", rto_s) * probability_of_timeout * backoff
+    slow = arguments.positive("rto_s", rto_s) * probability_of_timeout * backoff
     rate = np.asarray(1 / (fast + slow))
     if window_limit_segments is None:
         return rate
-    limit = _validate.positive("window_limit_segments", window_limit_segments)
+    limit = arguments.positive("window_limit_segments", window_limit_segments)
     return np.asarray(np.minimum(rate, limit / rtt))
 
 
@@ -139,4 +139,4 @@ def bandwidth_bps(
         segments_per_ack=segments_per_ack,
         window_limit_segments=window_limit_segments,
     )
-    return np.asarray(rate * _validate.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE)
+    return np.asarray(rate * arguments.positive("mss_bytes", mss_bytes) * BITS_PER_BYTE)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from lossylink.charts.drawing.figure import draw_sheet
 from lossylink.charts.figures import sheet_of
-
-if TYPE_CHECKING:
-    from lossylink.results.run import Run
+from lossylink.results.result import Result
 
 
-def draw_runs(runs: Sequence[tuple[str, Run]], kind: str | None) -> Figure:
+def draw_runs(runs: Sequence[tuple[str, Result]], kind: str | None) -> Figure:
     """Draw runs, each given with a name; without a kind the first that they admit."""
     return draw_sheet(sheet_of(runs, kind))

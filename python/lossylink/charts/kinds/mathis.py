@@ -17,8 +17,8 @@ import polars
 from lossylink.charts.chart import Axis, Chart, Key, Marker, Series, Sheet, embedded
 from lossylink.charts.chart import points as published_points
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
+from lossylink.charts.mathis_curves import PublishedPoint, curves, points
 from lossylink.charts.samples import Sample, with_keys
-from lossylink.running.mathis.curves import PublishedPoint, curves, points
 
 RTT_SLOTS = ("blue", "green", "orange", "vermillion", "purple", "sky", "black")
 PUBLISHED = "published, trial 5"

@@ -1,23 +1,9 @@
-"""What the study declares about itself; everything heavy is imported when it runs."""
+"""TCP under random loss against the inverse-square-root law."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from lossylink.declared.column import CHECKS, Column
 from lossylink.declared.experiment import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
-
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job
-    from lossylink.scenario import Scenario
-
-
-def _jobs(scenario: Scenario) -> Sequence[Job]:
-    from lossylink.running.mathis.scenario import jobs  # theory and checks, which a list does not need
-
-    return jobs(scenario)
-
 
 EXPERIMENT = Experiment(
     name="mathis",
@@ -40,5 +26,5 @@ EXPERIMENT = Experiment(
     ),
     spreads="jobs",
     queueless=True,
-    jobs=_jobs,
+    is_study=True,
 )

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from lossylink import _native
+
 
 def most(value_with: Callable[[int], dict[str, Any]], *, from_number: int = 1) -> int:
     """Return the largest number whose value the core takes.
@@ -32,8 +34,6 @@ def most(value_with: Callable[[int], dict[str, Any]], *, from_number: int = 1) -
 
 
 def _is_taken(value: dict[str, Any]) -> bool:
-    from lossylink import _native  # large, and help texts do without
-
     try:
         _native.check_protection(json.dumps(value), False)
     except ValueError:

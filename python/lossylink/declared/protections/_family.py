@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Outline, Prediction
 
 #: Counters that one end reports, a live guard or a simulated switch: in groups such as ``sender``,
 #: ``receiver`` and ``coder``.
@@ -91,7 +87,7 @@ class Spelling(Struct, frozen=True, kw_only=True):
 
 
 class Family(ABC):
-    """A kind of protection: how it is written, drawn, predicted, watched and measured.
+    """A kind of protection: how it is written, drawn, watched and measured.
 
     A module of this package has one instance, called ``FAMILY``. Values are the JSON objects that
     simulator and live data plane take, with the family's ``tag`` as member ``family``.
@@ -167,29 +163,6 @@ class Family(ABC):
         """
         del value, loss_ratio, reverse_loss_ratio
         return None
-
-    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
-        """Choose the parameters that suit a link and predict what they do: one prediction a spelling.
-
-        Parameters
-        ----------
-        link
-            The link and its loss.
-        target
-            Effective loss ratio to reach.
-        budget_us
-            Longest wait that recovery may add, in microseconds; none when not given.
-        """
-        del link, target, budget_us
-        return ()
-
-    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
-        """Choose as `plan` does, and return what closed forms alone say, without a run.
-
-        A spelling whose loss or speed has no closed form is left out.
-        """
-        del link, target
-        return ()
 
     def for_copies(self, copies: int, control_copies: int) -> str | None:
         """Return the spelling that a monitor asks for when it wants so many copies; nothing without one.

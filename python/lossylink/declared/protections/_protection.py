@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from lossylink import _native
 from lossylink.declared.protections._family import Family, Spelling
 from lossylink.declared.protections._registry import find, spellings, tagged, usages
 from lossylink.errors import UserError, unknown
@@ -48,8 +49,6 @@ class Protection(NamedTuple):
         UserError
             One line that says what is wrong.
         """
-        from lossylink import _native  # large, and help texts do without
-
         try:
             _native.check_protection(json.dumps(self.value), live)
         except ValueError as error:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from lossylink.declared.protections._family import Family, Report, Spelling
 from lossylink.declared.protections._options import is_word
-from lossylink.declared.protections.fec import code
+from lossylink.declared.protections.fec import code, status
 from lossylink.units import parse_positive_time
 
 if TYPE_CHECKING:
@@ -59,13 +59,9 @@ class _FecModel(Family):
         return code.residual_loss(value, loss_ratio=loss_ratio)
 
     def sender_lines(self, near: Report) -> Iterable[str]:
-        from lossylink.declared.protections.fec import status
-
         return status.sender_lines(near)
 
     def receiver_lines(self, far: Report) -> Iterable[str]:
-        from lossylink.declared.protections.fec import status
-
         return status.receiver_lines(far)
 
     def parameters(self, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from lossylink.declared.protections._family import Family, Look, Spelling
-
-if TYPE_CHECKING:
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
 
 
 class _None(Family):
@@ -45,34 +41,6 @@ class _None(Family):
     ) -> float:
         del value, reverse_loss_ratio
         return loss_ratio
-
-    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
-        del target, budget_us
-        from lossylink.planning.losses import mean_run
-        from lossylink.planning.prediction import (  # the planner, which few need
-            CHAIN,
-            EXACT,
-            Figure,
-            Prediction,
-        )
-
-        def at(loss_ratio: float) -> tuple[float, float]:
-            return loss_ratio, link.rate_bps * (1 - loss_ratio) / 1e9
-
-        loss, speed = at(link.loss_ratio)
-        chain = link.chain
-        nothing = Figure(None)
-        yield Prediction(
-            protection="none",
-            effective_loss_ratio=Figure(loss, EXACT if chain is None else CHAIN),
-            effective_speed_gbps=Figure(speed, EXACT),
-            added_latency_us_typical=nothing,
-            added_latency_us_worst=nothing,
-            sender_buffer_kb=nothing,
-            receiver_buffer_kb=nothing,
-            lost_together=mean_run(link),
-            at=at,
-        )
 
 
 FAMILY = _None()

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lossylink import _native
+from lossylink.declared.protections import Protection
 from lossylink.errors import LossylinkError, RunError, UserError
-from lossylink.linux.bmv2.common import Pace
+from lossylink.linux.bmv2.common import CONTROL_CABLE, Pace, loss_ratio
 from lossylink.linux.bmv2.programs import Program, program_of
 from lossylink.linux.bmv2.sources import constants
 from lossylink.linux.bmv2.switch import Switch
 from lossylink.linux.bmv2.tools import compiled
 
-#: The end of the control plane's cable that the switch has, and the one that the control plane has.
-CONTROL_CABLE = ("control", "agent")
 #: How long a client may take for its question.
 _PATIENCE_SECONDS = 5.0
 
@@ -94,8 +93,6 @@ class Agent:
 
     def counters(self) -> dict[str, Any]:
         """Return every counter, in the places where data planes have theirs."""
-        from lossylink.declared.protections import Protection
-
         state = self._plane.state()
         corruption = self._plane.corruption()
         seen = {"lan": state["from_lan"], "link": state["from_link"]}
@@ -123,28 +120,6 @@ class Agent:
                 for port, name in self._cables.items()
             },
         }
-
-
-def loss_ratio(model: dict[str, Any]) -> float:
-    """Return the ratio of a loss process that a switch can draw: each frame for itself.
-
-    Raises
-    ------
-    UserError
-        It is another process.
-
-    Examples
-    --------
-    >>> loss_ratio({"model": "bernoulli", "p": 0.001}), loss_ratio({"model": "none"})
-    (0.001, 0.0)
-    """
-    if model["model"] == "none":
-        return 0.0
-    if model["model"] != "bernoulli":
-        raise UserError(
-            f"a switch draws each loss for itself: say a ratio such as 1e-3, not {model['model']}"
-        )
-    return float(model["p"])
 
 
 def _arrived(interface: str) -> int:

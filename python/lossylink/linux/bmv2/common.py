@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.linux.bmv2.runtime import Runtime
 
+#: The end of the control plane's cable that the switch has, and the one that the control plane has.
+CONTROL_CABLE = ("control", "agent")
 #: Bits of a corruption draw; source: the published LinkGuardian program.
 _DRAW_BITS = 20
 
@@ -72,3 +76,37 @@ def corrupted(runtime: Runtime, place: str) -> dict[str, int]:
 def count(runtime: Runtime, counter: str, names: dict[str, int]) -> dict[str, int]:
     """Return the events of one end by name."""
     return {name: runtime.read_counter(counter, index) for name, index in names.items()}
+
+
+def loss_ratio(model: dict[str, Any]) -> float:
+    """Return the ratio of a loss process that a switch can draw: each frame for itself.
+
+    Raises
+    ------
+    UserError
+        It is another process.
+
+    Examples
+    --------
+    >>> loss_ratio({"model": "bernoulli", "p": 0.001}), loss_ratio({"model": "none"})
+    (0.001, 0.0)
+    """
+    if model["model"] == "none":
+        return 0.0
+    if model["model"] != "bernoulli":
+        raise UserError(
+            f"a switch draws each loss for itself: say a ratio such as 1e-3, not {model['model']}"
+        )
+    return float(model["p"])
+
+
+def check_losses(models: Iterable[dict[str, Any]]) -> None:
+    """Refuse losses that a switch cannot draw.
+
+    Raises
+    ------
+    UserError
+        The message says the mend.
+    """
+    for model in models:
+        loss_ratio(model)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lossylink.results.result import Result
 from lossylink.statistics.estimates import Estimate, mean_interval, percentile_interval
-
-if TYPE_CHECKING:
-    from lossylink.results.run import Run
 
 CONTROLS = ("reno", "cubic", "dctcp", "bbr")
 PROTECTIONS = ("lg", "lg-nb", "llr", "fec:25/5")
@@ -25,7 +23,7 @@ _FLOWS = {24_387: 1_500, 2_000_000: 150}
 
 
 #: Runs an experiment: its name, protection, backend, settings, seed.
-Measure = Callable[[str, str, str, dict[str, Any], int], "Run"]
+Measure = Callable[[str, str, str, dict[str, Any], int], "Result"]
 
 
 @dataclass(frozen=True, kw_only=True)

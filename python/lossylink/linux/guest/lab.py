@@ -20,8 +20,8 @@ from lossylink.linux.guest.inside import REQUEST, RESULT
 from lossylink.linux.guest.machine import Guest, Plan
 from lossylink.linux.kernel.cache import Kernel
 from lossylink.linux.lab.settings import LabSettings
-from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
+from lossylink.scenario.resolving import resolve
 
 #: Lines of a function's traceback that are shown when it fails.
 _LAST_LINES = 3

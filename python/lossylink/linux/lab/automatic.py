@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lossylink._native import Monitor
 from lossylink.linux.lab.monitor import Policy, protection_of
-
-if TYPE_CHECKING:
-    from lossylink._native import Monitor
 
 #: How long protection stays off after it did harm: at first, and at most. It doubles each time.
 _FIRST_REST_SECONDS = 60.0

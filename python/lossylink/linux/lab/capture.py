@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lossylink.errors import UserError
 from lossylink.linux.lab.hosts import INTERFACE
+from lossylink.linux.lab.lab import Lab
 from lossylink.linux.lab.sniffer import sniffer_command
-
-if TYPE_CHECKING:
-    from lossylink.linux.lab.lab import Lab
 
 #: Where each hop can be heard: namespace and interface. The cables exist in a split lab only.
 _HOSTS = {"h4": ("h4", INTERFACE), "h8": ("h8", INTERFACE)}

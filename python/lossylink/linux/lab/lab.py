@@ -10,6 +10,7 @@ from typing import Any
 
 from lossylink.declared.protections import takes_option
 from lossylink.errors import LossylinkError, RunError, UserError
+from lossylink.linux.bmv2.common import check_losses
 from lossylink.linux.lab import switches, topology, xdp
 from lossylink.linux.lab.directory import LabDirectory, runtime_directory
 from lossylink.linux.lab.enclave import (
@@ -153,7 +154,7 @@ class Lab:
         given = {name: read_loss(text) for name, text in texts.items() if text is not None}
         losses = {name: loss.native_at(self.settings.rate_bps) for name, loss in given.items()}
         if self.settings.dataplane == "bmv2":
-            switches.check_losses(losses.values())
+            check_losses(losses.values())
         self.link.ask("loss", **losses)
 
     def protect(self, protection: str) -> None:

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
 
+from lossylink import _native
+from lossylink._native import Monitor
 from lossylink.declared.protections import for_copies
 from lossylink.errors import UserError
 from lossylink.linux.lab import switches
 
 if TYPE_CHECKING:
-    from lossylink._native import Monitor
     from lossylink.linux.lab.lab import Lab
 
 
@@ -55,8 +56,6 @@ class Policy:
         >>> Policy(on_loss=1e-3).monitor().copies
         0
         """
-        from lossylink import _native
-
         off = self.on_loss / 2 if self.off_loss is None else self.off_loss
         try:
             return _native.Monitor(

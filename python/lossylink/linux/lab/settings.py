@@ -17,6 +17,8 @@ from pydantic import (
 
 from lossylink.declared.protections import Protection, parse_protection
 from lossylink.errors import UserError
+from lossylink.linux.bmv2.common import check_losses
+from lossylink.linux.bmv2.programs import program_of
 from lossylink.scenario.loss import Loss, parse_loss
 
 #: The sender's queue in the artifact: 7000 cells of 80 B.
@@ -153,12 +155,26 @@ class LabSettings(BaseModel):
     @model_validator(mode="after")
     def _fits_the_dataplane(self) -> Self:
         if self.dataplane == "bmv2":
-            from lossylink.linux.lab.switches import check
-
-            check(self)
+            self._refuse_what_switches_lack()
         else:
             self.protection.check(live=True)
         return self
+
+    def _refuse_what_switches_lack(self) -> None:
+        refused = {
+            "round trip (--rtt)": self.rtt_ps > 0,
+            "marks of congestion (--ecn-threshold)": self.ecn_bytes is not None,
+            "wire of its own (--split)": self.split,
+            f"port {self.port}": self.port != "packet",
+            "offloads": bool(self.offloads),
+            "key": self.key_file is not None,
+            "seed": self.seed != type(self).model_fields["seed"].default,
+            "real-time priority": self.fifo,
+        }
+        if wrong := [words for words, is_wrong in refused.items() if is_wrong]:
+            raise UserError(f"the data plane bmv2 has no {wrong[0]}: leave the option out")
+        check_losses(loss.native for loss in (self.loss_forward, self.loss_reverse))
+        program_of(self.protection.value["family"]).parameters(self.protection.value)
 
     @property
     def propagation_ps(self) -> int:

@@ -13,11 +13,16 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lossylink.declared.protections import Protection
 from lossylink.errors import RunError, UserError
+from lossylink.linux.bmv2.common import CONTROL_CABLE, loss_ratio
+from lossylink.linux.bmv2.linkguardian import FAMILY
+from lossylink.linux.bmv2.programs import program_of
+from lossylink.linux.bmv2.runtime import interface
+from lossylink.linux.bmv2.tools import SWITCH, compiled, find
 from lossylink.linux.lab.plane import PlaneClient
 
 if TYPE_CHECKING:
-    from lossylink.declared.protections import Protection
     from lossylink.linux.lab.directory import LabDirectory
     from lossylink.linux.lab.settings import LabSettings
 
@@ -31,46 +36,6 @@ _REST_SECONDS = 5.0
 _DIRECTIONS = {"sw2": ("reverse", "forward"), "sw6": ("forward", "reverse")}
 
 
-def check(settings: LabSettings) -> None:
-    """Refuse what software switches do not do.
-
-    Raises
-    ------
-    UserError
-        One line that names the first such setting and the mend.
-    """
-    from lossylink.linux.bmv2.programs import program_of
-
-    refused = {
-        "round trip (--rtt)": settings.rtt_ps > 0,
-        "marks of congestion (--ecn-threshold)": settings.ecn_bytes is not None,
-        "wire of its own (--split)": settings.split,
-        f"port {settings.port}": settings.port != "packet",
-        "offloads": bool(settings.offloads),
-        "key": settings.key_file is not None,
-        "seed": settings.seed != type(settings).model_fields["seed"].default,
-        "real-time priority": settings.fifo,
-    }
-    if wrong := [words for words, is_wrong in refused.items() if is_wrong]:
-        raise UserError(f"the data plane bmv2 has no {wrong[0]}: leave the option out")
-    check_losses(loss.native for loss in (settings.loss_forward, settings.loss_reverse))
-    program_of(settings.protection.value["family"]).parameters(settings.protection.value)
-
-
-def check_losses(models: Iterable[dict[str, Any]]) -> None:
-    """Refuse losses that a switch cannot draw.
-
-    Raises
-    ------
-    UserError
-        The message says the mend.
-    """
-    from lossylink.linux.bmv2.agent import loss_ratio
-
-    for model in models:
-        loss_ratio(model)
-
-
 def protect(ends: Sequence[PlaneClient], settings: LabSettings, protection: Protection) -> None:
     """Protect the link by something else, in both directions, when nothing is under way any more (LG-36).
 
@@ -81,8 +46,6 @@ def protect(ends: Sequence[PlaneClient], settings: LabSettings, protection: Prot
     RunError
         The link does not come to rest; its protection is what it was.
     """
-    from lossylink.linux.bmv2.programs import program_of
-
     program_of(settings.protection.value["family"]).parameters(protection.value)
     try:
         for end in ends:
@@ -106,9 +69,6 @@ def check_automatic(settings: LabSettings) -> None:
     UserError
         The message says the mend.
     """
-    from lossylink.linux.bmv2.linkguardian import FAMILY
-    from lossylink.linux.bmv2.programs import program_of
-
     if program_of(settings.protection.value["family"]).family != FAMILY:
         raise UserError("a monitor protects by lg: take the lab down, and up again with --protection lg")
 
@@ -121,10 +81,6 @@ def require(settings: LabSettings) -> None:
     UserError
         The compiler, the switch or the client library is not there; the message says the mend.
     """
-    from lossylink.linux.bmv2.programs import program_of
-    from lossylink.linux.bmv2.runtime import interface
-    from lossylink.linux.bmv2.tools import SWITCH, compiled, find
-
     find(SWITCH)
     interface()
     compiled(program_of(settings.protection.value["family"]).family)
@@ -132,8 +88,6 @@ def require(settings: LabSettings) -> None:
 
 def cables(prefix: str) -> Iterable[str]:
     """Yield the commands of ``ip`` that join the switches to each other and to their control planes."""
-    from lossylink.linux.bmv2.agent import CONTROL_CABLE
-
     yield f"link add name trunk netns {prefix}sw2 type veth peer name trunk netns {prefix}sw6"
     near, far = CONTROL_CABLE
     for box in _DIRECTIONS:
@@ -148,9 +102,6 @@ def packets_per_second(settings: LabSettings) -> int:
 
 def configurations(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     """Return what each switch is told when it starts."""
-    from lossylink.linux.bmv2.agent import loss_ratio
-    from lossylink.linux.bmv2.programs import program_of
-
     program = program_of(settings.protection.value["family"])
     losses = {"forward": settings.loss_forward, "reverse": settings.loss_reverse}
     pace = {

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec
 
-from lossylink.cli import signals
+from lossylink import _native
+from lossylink.linux import signals
 
 _P = ParamSpec("_P")
 
@@ -19,8 +20,6 @@ def start(work: Callable[_P, object], *arguments: _P.args, **options: _P.kwargs)
     """
 
     def confined() -> None:
-        from lossylink import _native
-
         _native.give_up_privileges()
         work(*arguments, **options)
 

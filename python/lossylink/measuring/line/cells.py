@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lossylink.errors import UserError
 from lossylink.measuring.line.gauges import Bin, Gauges
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.phy import CODES, Code, symbol_error_distribution
 
 

@@ -25,8 +25,8 @@ from lossylink.measuring.fit import DOUBT
 from lossylink.measuring.line.table import Timed
 from lossylink.measuring.line.totals import totals_of
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.statistics.estimates import CONFIDENCE
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.arguments import FloatArray
 
 FEWEST: Final = 8
 """Readings below which nothing is said about drift."""

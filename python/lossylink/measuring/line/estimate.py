@@ -24,8 +24,9 @@ from lossylink.measuring.line import few, likely
 from lossylink.measuring.line.cells import Cells, shares_of
 from lossylink.measuring.line.few import EQUALISER_REPEAT, FEW, chance_of_excess, excess
 from lossylink.measuring.line.likely import MOST_REPEAT, Errors, with_bursts, without_bursts
-from lossylink.statistics.estimates import CONFIDENCE, Estimate, binomial_interval, zero_events_upper_bound
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.arguments import FloatArray
+from lossylink.statistics.estimates import Estimate, binomial_interval, zero_events_upper_bound
 
 _NONE: Final = Errors(0.0, 0.0, 0.0)
 

@@ -18,8 +18,9 @@ from scipy import optimize
 
 from lossylink.measuring.line.cells import Cells
 from lossylink.measuring.line.likely import LEAST_BER, MOST_BER, Errors, Quantity
-from lossylink.statistics.estimates import CONFIDENCE, binomial_interval
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.arguments import FloatArray
+from lossylink.statistics.estimates import binomial_interval
 
 FEW: Final = 100
 """Errors beyond the first of their codewords up to which the exact tests are made."""

@@ -19,12 +19,12 @@ from lossylink.measuring.line.few import EQUALISER_REPEAT
 from lossylink.measuring.line.gauges import Gauges
 from lossylink.measuring.line.totals import Totals, ratio_that_fails, totals_of
 from lossylink.measuring.outcome import Finding
-from lossylink.planning.link import CHECK_BYTES
 from lossylink.scenario.coded_line import CodedLine
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics.estimates import Estimate
 from lossylink.theory.codewords import PREAMBLE_BYTES
 from lossylink.theory.phy import frame_loss_ratio
+from lossylink.units import CHECK_BYTES
 
 _NOTHING: Final = Loss("none", {"model": "none"})
 

@@ -21,7 +21,7 @@ from scipy import optimize
 
 from lossylink.measuring.line.cells import Cells, rs_code, shares_of
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 
 MOST_REPEAT: Final = 0.95
 """The highest burst factor that is looked at: above those of equalisers, so that theirs lie inside."""

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from lossylink.theory import _validate
+from lossylink.statistics import arguments
 
 FRAMES_A_CODEWORD: Final = 8
 """Frames of 64 octets with their smallest gaps that fill a codeword of 640 octets (802.3's convention)."""
@@ -88,7 +88,7 @@ def predicted(codewords: Sequence[float], *, interleaved: int) -> Prediction | N
     >>> f"{found.frame_loss_ratio:.4g}, R^2 {found.r_squared:.3f}"
     '1.135e-33, R^2 1.000'
     """
-    counts = _validate.not_negative("codewords", codewords)[: _LAST_BIN + 1]
+    counts = arguments.not_negative("codewords", codewords)[: _LAST_BIN + 1]
     places = np.flatnonzero(counts[1:] >= FEWEST_CODEWORDS) + 1
     if places.size < _FEWEST_BINS:
         return None

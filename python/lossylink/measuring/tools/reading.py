@@ -13,6 +13,7 @@ from lossylink.measuring.fit import DOUBT, Decision, Evidence, Fit, Kind
 from lossylink.measuring.ratios import by_batches, none_lost
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics.estimates import Estimate, clustered_interval
+from lossylink.theory.bursts import Chain
 
 FEWEST_BATCHES: Final = 5
 """Batches below which nothing is said about how losses come together."""
@@ -72,8 +73,6 @@ class Reading:
 
     def _told(self, loss: Loss) -> Fit:
         """What a tool was told, beside what it counted while it did so."""
-        from lossylink.theory.bursts import Chain
-
         mean = loss.mean or 0.0
         chain = Chain.of(loss.native) if loss.native["model"] == "gilbert-elliott" else None
         run = chain.mean_run if chain else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -11,7 +12,7 @@ import numpy as np
 from lossylink.declared.protections._bounds import most
 from lossylink.declared.protections.fec.code import PARITY_GROWTH_BYTES
 from lossylink.planning.link import Link
-from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure, Prediction
+from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure, Outline, Prediction
 from lossylink.theory import bursts, fec
 from lossylink.theory.bursts import Chain, Process
 
@@ -25,6 +26,21 @@ class Code:
 
     data_packets: int
     parity_packets: int
+
+
+def plan(link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
+    """Predict the best code."""
+    yield predict(link, best_code(link, target=target, budget_us=budget_us))
+
+
+def outline(link: Link, *, target: float) -> Iterable[Outline]:
+    """Outline the best code, which may take its time."""
+    code = best_code(link, target=target, budget_us=None)
+    loss, speed = residual_loss(code, link), speed_gbps(link, code)
+    spelling = f"fec:{code.data_packets}/{code.parity_packets}"
+    yield Outline(spelling, loss, speed)
+    # In order, frames wait for the rest of a block that lost one, and the speed is the same.
+    yield Outline(f"{spelling},release=in-order", loss, speed)
 
 
 def best_code(link: Link, *, target: float, budget_us: float | None) -> Code:

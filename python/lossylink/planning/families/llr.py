@@ -7,13 +7,23 @@ and timer are those that the simulator gives a link when nobody chooses (LLR-20)
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 
 from lossylink.planning.link import NANOSECOND_S, PROBE_FRAMES, Link
 from lossylink.planning.losses import losses_within
-from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.planning.prediction import (
+    BOUND,
+    CHAIN,
+    ESTIMATE,
+    EXACT,
+    SIMULATED,
+    Figure,
+    Outline,
+    Prediction,
+)
 from lossylink.planning.stress import late_us, simulate
 from lossylink.theory import llr
 from lossylink.theory.bursts import Chain, Retry, link_level_retry
@@ -26,6 +36,17 @@ MEETING: Final = 0.1
 
 GAP_OCTETS: Final = 12
 """Between two frames; of what a frame takes on the wire, the sender does not keep it."""
+
+
+def plan(link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
+    """Predict the fewest replays that meet target and budget."""
+    yield predict(link, replays=fewest_replays(link, target=target, budget_us=budget_us))
+
+
+def outline(link: Link, *, target: float) -> Iterable[Outline]:
+    """Outline the fewest replays that meet the target."""
+    replays = fewest_replays(link, target=target, budget_us=None)
+    yield Outline(f"llr:replays={replays}", loss_left(link, replays), speed_left_gbps(link, replays))
 
 
 def fewest_replays(link: Link, *, target: float, budget_us: float | None) -> int:

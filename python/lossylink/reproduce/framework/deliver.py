@@ -16,7 +16,7 @@ from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results.directory import run_files, write_json, write_run
-from lossylink.results.run import jsonable
+from lossylink.results.result import jsonable
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"

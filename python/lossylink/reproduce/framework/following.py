@@ -35,11 +35,11 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.growth.amounts import DURATION, amount_of, with_amount
 from lossylink.results.directory import write_json
-from lossylink.results.run import Run
 from lossylink.running import runner
-from lossylink.scenario import resolve
+from lossylink.running.run import Run
 from lossylink.scenario.profiles import load_profile
-from lossylink.scenario.resolving import Scenario
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 KEPT: Final = Path(__file__).parents[1] / "following.json"
 FACTOR: Final = 1.5

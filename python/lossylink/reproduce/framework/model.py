@@ -18,9 +18,10 @@ from lossylink.charts.link_budget import LinkBudget
 from lossylink.declared.table import Table
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.scenario.route import Route
-from lossylink.statistics.estimates import CONFIDENCE, Estimate
+from lossylink.statistics import CONFIDENCE
+from lossylink.statistics.estimates import Estimate
 
 QUICK_DIVISOR = 20
 """``--quick`` makes every experiment this many times smaller."""

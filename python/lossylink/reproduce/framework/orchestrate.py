@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lossylink._package.holding import make_way, worker_files
+from lossylink._package.progress import progress_bar
 from lossylink.charts.report.provenance import provenance
 from lossylink.errors import LossylinkError
 from lossylink.reproduce.framework import published as published_figures
@@ -36,7 +37,7 @@ from lossylink.reproduce.framework.spreading import spread
 from lossylink.reproduce.framework.terminal import print_experiment, print_growth, print_summary
 from lossylink.reproduce.growth.phase import Means, grown
 from lossylink.reproduce.growth.samples import Clock
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.sweeping.executors import Asked, check_options
 
 POINTS_NAME = "points"
@@ -179,8 +180,6 @@ def _on(backend: str, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
 def _spread(
     jobs: Sequence[Job], store: PointStore, *, seed: int, executor: str, asked: Asked, shown: bool
 ) -> bool:
-    from lossylink.cli.progress import progress_bar
-
     def spread_and_tell(report: Report) -> bool:
         return spread(jobs, store, seed=seed, executor=executor, asked=asked, report=report)
 
@@ -197,8 +196,6 @@ def _stopped(job: Job, *, seed: int, threads: int, report: Report) -> Run:
 
 
 def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> ReproduceResult:
-    from lossylink.cli.progress import progress_bar
-
     if not shown:
         return save_figures(result, output, lambda _done, _total: None)
     with progress_bar("figures") as tell:
@@ -206,8 +203,6 @@ def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> Repr
 
 
 def _grown(result: ReproduceResult, means: Means, *, shown: bool) -> ReproduceResult:
-    from lossylink.cli.progress import progress_bar
-
     if not shown:
         return grown(result, means, lambda _done, _total: None)
     with progress_bar("more trials, by the time of the budget") as tell:

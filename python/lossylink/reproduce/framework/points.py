@@ -19,9 +19,10 @@ import polars
 
 from lossylink._package.code import code
 from lossylink._package.writing import whole
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.sweeping.pieces import Piece, read_name
-from lossylink.scenario import Scenario
+from lossylink.scenario.fingerprint import fingerprint
+from lossylink.scenario.scenario import Scenario
 
 SUMMARY = "summary.json"
 PIECE, SECONDS = "piece.json", "seconds"
@@ -102,7 +103,7 @@ class PointStore:
         return self._folder / f"{self._name(scenario)}.zip"
 
     def _name(self, scenario: Scenario) -> str:
-        return scenario.fingerprint(code())
+        return fingerprint(scenario, code())
 
     def _write(self, path: Path, files: Mapping[str, str | bytes], *, level: int | None = None) -> None:
         """Write beside and rename, so that a crash leaves an older file or none."""

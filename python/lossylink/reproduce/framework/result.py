@@ -25,7 +25,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
     Verdict,
 )
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 MOST_FINDINGS = 3
 """What a reader takes in at a glance."""

@@ -11,8 +11,10 @@ from msgspec import structs
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.runner import Report, Runner
-from lossylink.results.run import Run, alike
-from lossylink.scenario import Scenario, resolve
+from lossylink.results.result import alike
+from lossylink.running.run import Run
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def _batches(points: dict[str, Scenario], finished: dict[str, Run]) -> list[tupl
     """What to run together: one point where it uses all threads by itself, else all that is missing."""
     missing = tuple(protection for protection in points if protection not in finished)
     experiments = [points[protection].experiment for protection in missing]
-    if any(one.spreads == "trials" or one.jobs is not None for one in experiments):
+    if any(one.spreads == "trials" or one.is_study for one in experiments):
         return [(protection,) for protection in missing]
     return [missing] if missing else []
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import lossylink
 from lossylink.reproduce.framework.model import Job
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 Report = Callable[[float, float], None]
 """Told (done, total) several times a second."""

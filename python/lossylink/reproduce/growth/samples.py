@@ -10,7 +10,7 @@ from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
 from lossylink.reproduce.growth.amounts import DURATION
 from lossylink.reproduce.growth.work import Carried, Work
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 
 MOST_TRIALS: Final = 2**26
 """No sample grows beyond: its values are in memory while a claim is judged, about 1 GB of so many trials."""

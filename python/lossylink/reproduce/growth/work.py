@@ -15,9 +15,10 @@ from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.resuming import Resuming, scenario_of
 from lossylink.reproduce.framework.runner import Report, Runner, simulate
 from lossylink.reproduce.growth.amounts import amount_of, with_amount
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.sweeping.pieces import Piece, put_together, run_piece
-from lossylink.scenario import Scenario
+from lossylink.scenario.fingerprint import fingerprint
+from lossylink.scenario.scenario import Scenario
 
 FACTOR: Final = 2
 """From one look to the next the work grows by this factor, as in a sweep with ``--until``."""
@@ -73,7 +74,7 @@ class Anew:
     @property
     def identity(self) -> str:
         """Runs of another published amount are others: none begins as another one did."""
-        return _scenario(self._job, self.published, self._seed).fingerprint("")
+        return fingerprint(_scenario(self._job, self.published, self._seed), "")
 
     @property
     def published(self) -> int:
@@ -120,7 +121,7 @@ class Blocks:
     @property
     def identity(self) -> str:
         """Blocks do not know how many follow."""
-        return self._name.fingerprint("")
+        return fingerprint(self._name, "")
 
     @property
     def published(self) -> int:

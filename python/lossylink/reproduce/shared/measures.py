@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Place
+from lossylink.statistics import CONFIDENCE
 from lossylink.statistics.estimates import (
-    CONFIDENCE,
     Estimate,
     binomial_interval,
     clustered_interval,

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
-from lossylink._package.discovery import names_in
+from lossylink._package.discovery import module_in
 from lossylink.declared.backend import Backend
 
 
-def names() -> list[str]:
-    """Return the names of all backends, without importing them.
-
-    Examples
-    --------
-    >>> names()
-    ['kernel', 'live', 'sim']
-    """
-    return names_in(sys.modules[__name__])
-
-
 def backend_named(name: str) -> Backend:
-    """Import and return a backend; ``name`` is one of `names`."""
-    backend: Backend = importlib.import_module(f"{__name__}.{name}").BACKEND
+    """Import and return a backend; ``name`` is one of `lossylink.declared.backend.backend_names`."""
+    backend: Backend = module_in(sys.modules[__name__], name).BACKEND
     return backend
-
-
-__all__ = ["Backend", "backend_named", "names"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossylink._package.discovery import modules_in
-
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job, Part
+from lossylink.declared.job import Job, Part
+from lossylink.declared.table import Table
 
 #: From a job's configuration and who to tell of progress to row, columns and, maybe, files.
 Measure = Callable[[dict[str, Any], Callable[[float, float], None]], dict[str, Any]]
@@ -28,9 +27,6 @@ def measures_in(package: str) -> dict[str, Measure]:
 def part_of(job: Job, outcome: Mapping[str, Any]) -> Part:
     """Return what a function of `measures_in` gave as a part of a run."""
     import polars  # a short flow's client imports backends, too
-
-    from lossylink.declared.job import Part
-    from lossylink.declared.table import Table
 
     return Part(
         row=outcome["row"],

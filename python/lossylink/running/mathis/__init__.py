@@ -11,17 +11,18 @@ if TYPE_CHECKING:
     from lossylink.running.mathis import traps
     from lossylink.running.mathis.design import Design, Trial, trials
     from lossylink.running.mathis.figures import figure3, figure4
-    from lossylink.running.mathis.scenario import run_trap
+    from lossylink.running.mathis.scenario import jobs, run_trap
 
-__all__ = ["EXPERIMENT", "Design", "Trial", "figure3", "figure4", "run_trap", "traps", "trials"]
+__all__ = ["EXPERIMENT", "Design", "Trial", "figure3", "figure4", "jobs", "run_trap", "traps", "trials"]
 
-#: Where each public name lives. They are imported when first used: every list of experiments imports this.
+#: Where each public name lives. They are imported when first used: matplotlib and numpy take half a second.
 _HOMES = {
     "Design": "design",
     "Trial": "design",
     "trials": "design",
     "figure3": "figures",
     "figure4": "figures",
+    "jobs": "scenario",
     "run_trap": "scenario",
 }
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from lossylink.charts.drawing import draw
 from lossylink.charts.kinds.mathis import mathis_charts
-from lossylink.running.mathis.curves import PublishedPoint
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from lossylink.charts.mathis_curves import PublishedPoint
 
 
 def figure3(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoint] = ()) -> Figure:

@@ -13,10 +13,10 @@ from lossylink.running.backends import backend_named
 from lossylink.running.execution import thread_count
 from lossylink.running.mathis import traps
 from lossylink.running.mathis.design import Design
-from lossylink.running.mathis.jobs import job_of
+from lossylink.running.mathis.job import job_of
 from lossylink.running.mathis.planned import planned_trials
-from lossylink.scenario import Scenario
 from lossylink.scenario.native import configuration
+from lossylink.scenario.scenario import Scenario
 
 
 def jobs(scenario: Scenario) -> list[Job]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from lossylink.declared.backend import Backend
+from lossylink.declared.experiment import Experiment
 from lossylink.declared.job import Job, Part, Progress
-from lossylink.running.backends import Backend, backend_named
+from lossylink.running.backends import backend_named
 from lossylink.running.complete_row import clusters
 from lossylink.running.sweeping.until import Until, changed, own_amount
+from lossylink.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
-    from lossylink.declared.experiments import Experiment
-    from lossylink.scenario import Scenario
     from lossylink.statistics.estimates import Estimate
 
 

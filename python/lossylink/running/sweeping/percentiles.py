@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+import polars
 
 from lossylink.declared.experiments import experiment_named
+from lossylink.running.run import Run
 from lossylink.statistics.percentiles import has_percentile, percentile_of
-
-if TYPE_CHECKING:
-    import polars
-
-    from lossylink.results.run import Run
 
 Interval: TypeAlias = tuple[float | None, float | None]
 """Both ends; one is missing where the sample does not reach it, or where flows never ended."""

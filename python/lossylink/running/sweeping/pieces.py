@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from lossylink.declared.job import Job, Part, Progress
-from lossylink.results.run import Run
 from lossylink.running.backends import backend_named
+from lossylink.running.run import Run
 from lossylink.running.runner import jobs_of, run_scenario
 from lossylink.running.sweeping.until import own_amount
-from lossylink.scenario import Scenario
+from lossylink.scenario.scenario import Scenario
 
 MOST_PIECES = 16
 """Of one point."""

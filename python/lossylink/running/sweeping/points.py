@@ -10,8 +10,10 @@ from typing import Any
 from lossylink._package.code import code
 from lossylink.errors import UserError
 from lossylink.running.sweeping.until import Until
-from lossylink.scenario import Scenario, resolve
+from lossylink.scenario.fingerprint import fingerprint
 from lossylink.scenario.from_python import spell
+from lossylink.scenario.resolving import resolve
+from lossylink.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Points:
 
 def name_of(scenario: Scenario, until: Until | None) -> str:
     """Return what a point is called: a digest of code, scenario and stopping rule."""
-    return scenario.fingerprint(f"{code()} {until or ''}")
+    return fingerprint(scenario, f"{code()} {until or ''}")
 
 
 def resolve_points(
@@ -115,4 +117,4 @@ def default_directory(points: Sequence[Point]) -> Path:
 
 def question_of(points: Sequence[Point]) -> str:
     """Return a digest of what all points ask; which code answers is no part of it."""
-    return points[0].scenario.fingerprint(",".join(point.scenario.fingerprint("") for point in points))
+    return fingerprint(points[0].scenario, ",".join(fingerprint(point.scenario, "") for point in points))

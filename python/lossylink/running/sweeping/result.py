@@ -20,7 +20,8 @@ from lossylink.results.directory import write_json
 from lossylink.results.frames import flat, html_table, text_table
 from lossylink.results.headline import headline_frame, why_failed
 from lossylink.results.parquet import ROWS, write_table
-from lossylink.results.run import Run, alike, jsonable
+from lossylink.results.result import alike, jsonable
+from lossylink.running.run import Run
 from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.points import Point
 from lossylink.running.sweeping.shards import Finished

@@ -28,8 +28,8 @@ from lossylink.running.sweeping.shards import Finished
 from lossylink.running.sweeping.task import Done, Task, tasks_of
 from lossylink.running.sweeping.telling import Told, Watch
 from lossylink.running.sweeping.until import parse_until
-from lossylink.scenario import Scenario
 from lossylink.scenario.from_python import spelled
+from lossylink.scenario.scenario import Scenario
 
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16

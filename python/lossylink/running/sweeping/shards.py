@@ -20,7 +20,7 @@ from typing import Any
 import polars
 
 from lossylink._package.writing import whole, writer
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.sweeping.percentiles import intervals_of
 from lossylink.running.sweeping.pieces import read_name
 

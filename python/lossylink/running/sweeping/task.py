@@ -13,14 +13,14 @@ from pathlib import Path
 from lossylink._package.code import code
 from lossylink._package.writing import output_to
 from lossylink.errors import LossylinkError, UserError
-from lossylink.results.run import Run
+from lossylink.running.run import Run
 from lossylink.running.runner import run_scenario
 from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.narrowing import narrowing
 from lossylink.running.sweeping.pieces import read_name, run_piece
 from lossylink.running.sweeping.points import name_of
 from lossylink.running.sweeping.until import Until
-from lossylink.scenario import Scenario
+from lossylink.scenario.scenario import Scenario
 
 SHARD_SECONDS = 1.0
 """A worker writes what has ended at least so often: what is lost with it is younger."""

@@ -13,7 +13,7 @@ from lossylink.running.sweeping.points import Point
 from lossylink.running.sweeping.result import rows_of
 from lossylink.running.sweeping.shards import Finished
 from lossylink.running.sweeping.task import Done, Task
-from lossylink.scenario import Scenario
+from lossylink.scenario.scenario import Scenario
 
 #: Called with the experiment, and rows of points that have just ended, from the caller's thread.
 Watch = Callable[[str, Sequence[dict[str, Any]]], None]

@@ -17,14 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from lossylink.declared.experiments import EXPERIMENTS, Experiment, Growth
+from lossylink.declared.experiment import Experiment, Growth
+from lossylink.declared.experiments import all_experiments
+from lossylink.declared.job import Part
 from lossylink.errors import UserError, unknown
+from lossylink.scenario.scenario import Scenario
 from lossylink.statistics.percentiles import percentile_of
 from lossylink.units import parse_count, parse_ratio
 
 if TYPE_CHECKING:
-    from lossylink.declared.job import Part
-    from lossylink.scenario import Scenario
     from lossylink.statistics.estimates import Estimate
 
 #: From one look to the next the work grows by this factor.
@@ -72,7 +73,7 @@ class Until:
         """
         growth, name = scenario.experiment.growth, scenario.experiment.name
         if growth is None:
-            able = ", ".join(one.name for one in EXPERIMENTS.values() if one.growth is not None)
+            able = ", ".join(one.name for one in all_experiments().values() if one.growth is not None)
             raise UserError(f"--until narrows figures of {able}, and none of {name}")
         # A longer run of a kernel begins as the shorter one did; blocks are the simulator's.
         backend = scenario.values.run.backend

@@ -13,8 +13,8 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.codewords import GAP_BYTES, PREAMBLE_BYTES
 from lossylink.theory.phy.codes import LineCode
 from lossylink.theory.phy.frames import fates, group_bytes
@@ -64,7 +64,7 @@ def loss_bursts(
     >>> [round(float(share), 3) for share in shares[6:10]]
     [0.0, 0.536, 0.464, 0.0]
     """
-    lengths = int(_validate.count("longest", longest, at_least=1))
+    lengths = int(arguments.count("longest", longest, at_least=1))
     busy = _BusyLine.of(code, Line(bit_error_ratio, **options), frame_bytes)
     places, going = busy.begun(lengths)
     shares = np.zeros(lengths + 1)
@@ -104,7 +104,7 @@ def frames_hit_by_group(code: LineCode, *, frame_bytes: int, interleaved: int = 
     >>> [round(frames_hit_by_group(CODES["rs544"], frame_bytes=size), 2) for size in (64, 1518)]
     [8.46, 1.41]
     """
-    length = int(_validate.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
+    length = int(arguments.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
     reach = group_bytes(code, Line(0.0, interleaved=interleaved)) + length - 1
     return float(reach / (length + GAP_BYTES))
 
@@ -123,7 +123,7 @@ class _BusyLine:
     @classmethod
     def of(cls, code: LineCode, line: Line, frame_bytes: int) -> _BusyLine:
         """Return a line that is busy with frames of one size."""
-        length = int(_validate.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
+        length = int(arguments.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
         group = group_bytes(code, line)
         reach, space = ((octets * group.denominator) for octets in (length - 1, length + GAP_BYTES))
         return cls(group.numerator, reach, space, line.start, *fates(code, line))

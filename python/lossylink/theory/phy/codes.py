@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from lossylink.theory import _validate
+from lossylink.statistics import arguments
 
 _BLOCK_BITS, _BLOCK_BYTES = 257, 32
 _FIRECODE_BLOCK_BITS, _FIRECODE_BLOCK_BYTES = 65, 8
@@ -171,5 +171,5 @@ def codeword_wait_ns(code: LineCode, *, rate_bps: float, interleaved: int = 1) -
     """
     if isinstance(code, Uncoded):
         return 0.0
-    rate = float(_validate.positive("rate_bps", rate_bps))
+    rate = float(arguments.positive("rate_bps", rate_bps))
     return float(interleaved * code.message_bytes * _BITS_OF_BYTE) / rate * _NS_OF_SECOND

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.phy.codes import Firecode
 from lossylink.theory.phy.line import Line
 

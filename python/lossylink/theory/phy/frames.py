@@ -15,8 +15,8 @@ from typing import Final, Unpack
 import numpy as np
 from scipy import optimize
 
-from lossylink.theory import _validate
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics import arguments
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.codewords import PREAMBLE_BYTES, any_of
 from lossylink.theory.phy.codes import Code, Firecode, LineCode
 from lossylink.theory.phy.groups import codeword_error_ratio, transitions
@@ -106,7 +106,7 @@ def bit_error_ratio_for(
     >>> f"{bit_error_ratio_for(1e-8, CODES['rs544'], frame_bytes=1538):.3g}"
     '0.000424'
     """
-    wanted = float(_validate.open_ratio("loss_ratio", loss_ratio))
+    wanted = float(arguments.open_ratio("loss_ratio", loss_ratio))
     line = Line(0.0, **options)
     ends = LEAST_BIT_ERROR_RATIO, line.most_bit_errors
 
@@ -143,7 +143,7 @@ def standard_frame_loss_ratio(code: Code, *, codeword_error_ratio: float, interl
     >>> f"{standard_frame_loss_ratio(CODES['rs544'], codeword_error_ratio=8.1516e-13):.3g}"
     '9.17e-13'
     """
-    ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))
+    ratio = float(arguments.ratio("codeword_error_ratio", codeword_error_ratio))
     frames = float(code.message_bytes / _SMALLEST_FRAME_SPACE_BYTES)
     return min(1.0, ratio * (1 + interleaved * frames) / frames)
 
@@ -177,7 +177,7 @@ def _lost_with(groups: int, code: LineCode, line: Line) -> float:
 
 def _lost_by_place(code: LineCode, line: Line, frame_bytes: int) -> tuple[float, float, float]:
     """Return which share of places make a frame touch one group more, and how likely each kind is lost."""
-    length = int(_validate.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
+    length = int(arguments.count("frame_bytes", frame_bytes, at_least=1)) + PREAMBLE_BYTES
     behind, share = divmod((length - 1) / group_bytes(code, line), 1)
     fewer = _lost_with(1 + int(behind), code, line)
     return float(share), fewer, _lost_with(2 + int(behind), code, line) if share else fewer

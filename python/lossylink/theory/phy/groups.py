@@ -13,7 +13,7 @@ from typing import Final, Unpack
 
 import numpy as np
 
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.codewords import any_of
 from lossylink.theory.phy.codes import Counted, Firecode, LineCode
 from lossylink.theory.phy.firecode import over_burst_code

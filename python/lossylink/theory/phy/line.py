@@ -18,7 +18,7 @@ from typing import Final, TypedDict
 
 import numpy as np
 
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.codewords import any_of
 from lossylink.theory.phy.codes import Code, LineCode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from lossylink.theory import _validate
+from lossylink.statistics import arguments
 from lossylink.theory.phy.codes import Code, LineCode
 
 
@@ -30,7 +30,7 @@ def undetected_codeword_ratio(code: LineCode, *, codeword_error_ratio: float) ->
     """
     if not isinstance(code, Code):
         raise ValueError("the bound holds for Reed-Solomon codes: give one, as rs544")
-    ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))
+    ratio = float(arguments.ratio("codeword_error_ratio", codeword_error_ratio))
     size = 2.0**code.symbol_bits
     terms = np.arange(code.corrects + 1)
     logarithms = (

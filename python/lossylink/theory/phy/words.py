@@ -12,7 +12,7 @@ from typing import Final, Unpack
 import numpy as np
 from scipy import special
 
-from lossylink.theory._validate import FloatArray
+from lossylink.statistics.arguments import FloatArray
 from lossylink.theory.codewords import any_of
 from lossylink.theory.phy.codes import Counted
 from lossylink.theory.phy.line import Line, LineOptions, block

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossylink.declared.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.declared.protections._options import choice
-from lossylink.declared.protections.fec import code
-
-if TYPE_CHECKING:
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Outline, Prediction
+from lossylink.declared.protections.fec import code, status
 
 _RELEASE = Option(
     name="release",
@@ -77,30 +73,10 @@ class _Fec(Family):
         del reverse_loss_ratio  # nothing goes back
         return code.residual_loss(value, loss_ratio=loss_ratio)
 
-    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
-        from lossylink.planning.families import fec as prediction
-
-        yield prediction.predict(link, prediction.best_code(link, target=target, budget_us=budget_us))
-
-    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
-        from lossylink.planning.families import fec as prediction
-        from lossylink.planning.prediction import Outline
-
-        code = prediction.best_code(link, target=target, budget_us=None)
-        loss, speed = prediction.residual_loss(code, link), prediction.speed_gbps(link, code)
-        spelling = f"fec:{code.data_packets}/{code.parity_packets}"
-        yield Outline(spelling, loss, speed)
-        # In order, frames wait for the rest of a block that lost one, and the speed is the same.
-        yield Outline(f"{spelling},release=in-order", loss, speed)
-
     def sender_lines(self, near: Report) -> Iterable[str]:
-        from lossylink.declared.protections.fec import status
-
         return status.sender_lines(near)
 
     def receiver_lines(self, far: Report) -> Iterable[str]:
-        from lossylink.declared.protections.fec import status
-
         return status.receiver_lines(far)
 
     def parameters(self, value: Mapping[str, Any]) -> dict[str, Any]:

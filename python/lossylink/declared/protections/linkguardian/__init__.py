@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossylink.declared.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.declared.protections._options import count
-from lossylink.planning.families.linkguardian.limits import PUBLISHED_HOLES, most_copies
+from lossylink.declared.protections.linkguardian import status
+from lossylink.declared.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 from lossylink.units import parse_switch
-
-if TYPE_CHECKING:
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Outline, Prediction
 
 _COPIES = Option(
     name="copies",
@@ -112,19 +109,19 @@ class _LinkGuardian(Family):
     def residual_loss(
         self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
     ) -> float | None:
-        from lossylink.planning.families.linkguardian import prediction  # numpy, which help texts do without
+        from lossylink.declared.protections.linkguardian import closed_forms  # numpy
 
         if loss_ratio == 0:
             return 0.0
         if value["holes"] not in {None, PUBLISHED_HOLES} or reverse_loss_ratio is None:
             return None
-        options = prediction.Options(
+        options = closed_forms.Options(
             ordered="ordered" in value["mode"],
-            copies=value["copies"] or prediction.copies(loss_ratio),
+            copies=value["copies"] or closed_forms.copies(loss_ratio),
             unlimited_holes=value["holes"] is None,
-            control_copies=value["control_copies"] or prediction.control_copies(reverse_loss_ratio),
+            control_copies=value["control_copies"] or closed_forms.control_copies(reverse_loss_ratio),
         )
-        return prediction.effective_loss(options, loss_ratio, reverse_loss_ratio)
+        return closed_forms.effective_loss(options, loss_ratio, reverse_loss_ratio)
 
     def value(
         self, spelling: Spelling, argument: Mapping[str, Any], options: Mapping[str, Any]
@@ -150,34 +147,17 @@ class _LinkGuardian(Family):
         return "lg" if "ordered" in value["mode"] else "lg-nb"
 
     def load_share(self, value: Mapping[str, Any], *, loss_ratio: float, frame_wire_bytes: int) -> float:
-        from lossylink.planning.families.linkguardian import prediction  # numpy, which help texts do without
-        from lossylink.theory import linkguardian
+        from lossylink.declared.protections.linkguardian import closed_forms  # numpy
+        from lossylink.theory import linkguardian  # numpy
 
         if loss_ratio >= 1:
             return 1.0  # nothing is asked for again on a link that lets nothing through
         # A link that loses nothing sends no copies, whatever their number.
-        copies = value["copies"] or prediction.copies(loss_ratio)
+        copies = value["copies"] or closed_forms.copies(loss_ratio)
         share = linkguardian.nonblocking_speed_bps(
             rate_bps=1.0, loss_ratio=loss_ratio, copies=copies, frame_wire_bytes=frame_wire_bytes
         )
         return float(share)
-
-    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
-        del budget_us  # its delays are the switch's: no parameter makes them shorter
-        from lossylink.planning.families.linkguardian import prediction
-
-        for ordered in (True, False):
-            options = prediction.choose(link, target=target, ordered=ordered)
-            yield prediction.predict(link, options, rare=target)
-
-    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
-        from lossylink.planning.families.linkguardian import prediction
-        from lossylink.planning.prediction import Outline
-
-        # What the ordered mode leaves of the line is known from a run alone.
-        chosen = prediction.choose(link, target=target, ordered=False)
-        loss, speed = prediction.loss_left(chosen, link), prediction.nonblocking_speed_gbps(link, chosen)
-        yield Outline(chosen.spelling, loss, speed)
 
     def keeps_order(self, value: Mapping[str, Any]) -> bool:
         """The ordered mode alone holds frames back behind a lost one."""
@@ -191,13 +171,9 @@ class _LinkGuardian(Family):
         )
 
     def sender_lines(self, near: Report) -> Iterable[str]:
-        from lossylink.declared.protections.linkguardian import status
-
         return status.sender_lines(near)
 
     def receiver_lines(self, far: Report) -> Iterable[str]:
-        from lossylink.declared.protections.linkguardian import status
-
         return status.receiver_lines(far)
 
     def recovered(self, near: Report, far: Report) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lossylink.declared.protections._family import Report
-from lossylink.results.states import cells
+from lossylink.units import cells
 
 
 def sender_lines(near: Report) -> Iterator[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lossylink.declared.protections._family import Family, Look, Report, Spelling
+from lossylink.declared.protections.llr import status
 from lossylink.declared.protections.llr.options import OPTIONS
-
-if TYPE_CHECKING:
-    from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Outline, Prediction
 
 LIVE_LAG_FRAMES: Final = 32
 """W of the live lab, assumed for want of its loop: half a millisecond at 60,000 frames a second."""
@@ -60,34 +57,16 @@ class _Llr(Family):
 
     def load_share(self, value: Mapping[str, Any], *, loss_ratio: float, frame_wire_bytes: int) -> float:
         del frame_wire_bytes
-        from lossylink.theory import llr  # numpy, which help texts do without
+        from lossylink.theory import llr  # numpy
 
         # Nobody replays more than may be outstanding.
         lag = min(LIVE_LAG_FRAMES, value["frames"] or LIVE_LAG_FRAMES)
         return float(llr.goodput_share(loss_ratio=loss_ratio, lag_frames=lag))
 
-    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
-        from lossylink.planning.families import llr as prediction
-
-        replays = prediction.fewest_replays(link, target=target, budget_us=budget_us)
-        yield prediction.predict(link, replays=replays)
-
-    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
-        from lossylink.planning.families import llr as prediction
-        from lossylink.planning.prediction import Outline
-
-        replays = prediction.fewest_replays(link, target=target, budget_us=None)
-        loss, speed = prediction.loss_left(link, replays), prediction.speed_left_gbps(link, replays)
-        yield Outline(f"llr:replays={replays}", loss, speed)
-
     def sender_lines(self, near: Report) -> Iterable[str]:
-        from lossylink.declared.protections.llr import status
-
         return status.sender_lines(near)
 
     def receiver_lines(self, far: Report) -> Iterable[str]:
-        from lossylink.declared.protections.llr import status
-
         return status.receiver_lines(far)
 
     def recovered(self, near: Report, far: Report) -> int:

@@ -11,8 +11,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from lossylink import _native
+from lossylink.declared.protections.linkguardian.closed_forms import Options, effective_loss
+from lossylink.declared.protections.linkguardian.limits import PUBLISHED_HOLES
 from lossylink.planning.families.linkguardian import delays
-from lossylink.planning.families.linkguardian.limits import PUBLISHED_HOLES, most_copies
 from lossylink.planning.link import MOST_PROBE_FRAMES, Link
 from lossylink.planning.losses import LONGEST_RUN, RARE, longest_run, mean_run
 from lossylink.planning.prediction import (
@@ -40,24 +42,6 @@ NEAR: Final = 0.3
 """How far an estimate may be from the short run's median and still stand."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """LinkGuardian's parameters for a link."""
-
-    ordered: bool
-    copies: int
-    unlimited_holes: bool
-    control_copies: int = 1
-    """Copies of each loss notification (LG-46)."""
-
-    @property
-    def spelling(self) -> str:
-        """As `lossylink run` takes it."""
-        holes = ",holes=unlimited" if self.unlimited_holes else ""
-        control = f",control_copies={self.control_copies}" if self.control_copies > 1 else ""
-        return f"{'lg' if self.ordered else 'lg-nb'}:copies={self.copies}{control}{holes}"
-
-
 def choose(link: Link, *, target: float, ordered: bool) -> Options:
     """Return the fewest copies that meet the target, and lift the cap on requests where it stands in the way.
 
@@ -70,8 +54,6 @@ def choose(link: Link, *, target: float, ordered: bool) -> Options:
     >>> choose(link, target=1e-8, ordered=True).spelling
     'lg:copies=2'
     """
-    from lossylink import _native
-
     copies = _native.copies_for(_described(link), target)
     capped = Options(ordered=ordered, copies=copies, unlimited_holes=False)
     if loss_left(capped, link) <= target * (1 + 1e-9):
@@ -79,49 +61,10 @@ def choose(link: Link, *, target: float, ordered: bool) -> Options:
     return Options(ordered=ordered, copies=copies, unlimited_holes=True)
 
 
-def copies(loss_ratio: float) -> int:
-    """Return the copies of a frame that the core sends under independent losses (LG-19).
-
-    Examples
-    --------
-    >>> [copies(loss_ratio) for loss_ratio in (0, 1e-3, 0.5, 1)]
-    [1, 2, 16, 16]
-    """
-    if not 0 < loss_ratio < 1:
-        return most_copies() if loss_ratio else 1
-    return min(int(linkguardian.copies(loss_ratio=loss_ratio)), most_copies())
-
-
-def control_copies(reverse_loss_ratio: float) -> int:
-    """Return the copies of a loss notification that the core sends by its rule (LG-46)."""
-    return copies(reverse_loss_ratio)
-
-
-def effective_loss(options: Options, loss_ratio: float, reverse_loss_ratio: float = 0.0) -> float:
-    """Loss left of independent losses after one round of copies, of which a run asks for the first five.
-
-    Where the way back loses control frames too, the notification of a loss may be lost in all its copies.
-    """
-    copies_lost = float(
-        linkguardian.effective_loss_ratio(
-            loss_ratio=loss_ratio,
-            copies=options.copies,
-            reverse_loss_ratio=reverse_loss_ratio,
-            control_copies=options.control_copies,
-        )
-    )
-    if options.unlimited_holes:
-        return copies_lost
-    beyond_cap = loss_ratio**PUBLISHED_HOLES
-    return (1 - beyond_cap) * copies_lost + beyond_cap * loss_ratio
-
-
 def loss_left(options: Options, link: Link) -> float:
     """Loss left on a link: the closed form, or what bursts take of each original and its copies (LG-19)."""
     if link.chain is None:
         return effective_loss(options, link.frame_loss_ratio(linkguardian.HEADER_BYTES))
-    from lossylink import _native
-
     holes = None if options.unlimited_holes else PUBLISHED_HOLES
     return _native.copies_leave(_described(link), options.copies, holes)
 

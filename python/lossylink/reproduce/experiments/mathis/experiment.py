@@ -10,6 +10,7 @@ import polars
 
 from lossylink.charts.chart import Chart
 from lossylink.charts.kinds.mathis import mathis_charts
+from lossylink.charts.mathis_curves import PublishedPoint
 from lossylink.reproduce.experiments.mathis import trials
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import Measure, at_most, between, bounded
@@ -25,7 +26,6 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.framework.quantity import power_text
 from lossylink.reproduce.shared.measures import derived
-from lossylink.running.mathis.curves import PublishedPoint
 from lossylink.statistics.estimates import Estimate, percentile_interval
 
 JOB = "60 trials"

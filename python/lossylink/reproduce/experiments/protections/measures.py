@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from lossylink.declared.protections import parse_protection
+from lossylink.declared.protections.linkguardian import closed_forms
 from lossylink.planning.families import llr as retry
 from lossylink.planning.families.linkguardian import prediction as copying
 from lossylink.reproduce.experiments.protections.jobs import (
@@ -121,7 +122,7 @@ def expected_residual(place: Place, loss: float, word: str) -> float:
     if word == "llr":
         return retry.effective_loss(link, protection.value["replays"], loss)
     if word in {"lg", "lg-nb"}:
-        return copying.effective_loss(copying.choose(link, target=TARGET, ordered=word == "lg"), loss)
+        return closed_forms.effective_loss(copying.choose(link, target=TARGET, ordered=word == "lg"), loss)
     residual = protection.family.residual_loss(protection.value, loss_ratio=loss)
     assert residual is not None, f"{word} has a closed form"
     return residual

@@ -5,14 +5,10 @@ A module beside this one that has ``MEASURES`` measures one kind of traffic, as 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lossylink.declared.backend import Backend
+from lossylink.declared.job import Job, Part, Progress
 from lossylink.errors import UserError
 from lossylink.running.backends._measures import Measure, measures_in, part_of
-
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job, Part, Progress
 
 
 def _measure(job: Job, report: Progress) -> Part:

@@ -6,14 +6,10 @@ for, each with a function from the job's configuration and who to tell of progre
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lossylink.declared.backend import Backend
+from lossylink.declared.job import Job, Part, Progress
 from lossylink.errors import UserError
 from lossylink.running.backends._measures import Measure, measures_in, part_of
-
-if TYPE_CHECKING:
-    from lossylink.declared.job import Job, Part, Progress
 
 
 def _measure(job: Job, report: Progress) -> Part:

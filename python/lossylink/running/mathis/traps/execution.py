@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lossylink.declared.backend import Backend
 from lossylink.declared.job import Progress
 from lossylink.results.checks import Check, from_json
-from lossylink.running.backends import Backend
 from lossylink.running.execution import run_jobs
 from lossylink.running.mathis.design import Design, Trial, named_seed
-from lossylink.running.mathis.jobs import job_of
+from lossylink.running.mathis.job import job_of
 from lossylink.running.mathis.planned import IP_TCP_HEADER_BYTES, Planned, overridden, planned
 from lossylink.running.mathis.traps.catalogue import Setup, Trap, rtt_ps, trap_named
 

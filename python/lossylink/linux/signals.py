@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from lossylink.cli.exits import INTERRUPTED
+#: Exit code of a process that a signal ended: 128 + SIGINT.
+INTERRUPTED: Final = 130
 
 #: A signal that comes so long after the first, in seconds, is a second wish; sooner, it is the first twice.
 _AGAIN_SECONDS: Final = 0.3

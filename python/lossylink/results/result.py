@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
+from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
@@ -15,12 +15,13 @@ from lossylink.declared.table import Table
 from lossylink.errors import UserError
 from lossylink.results.frames import html_table, text_table
 from lossylink.results.headline import headline_frame, why_failed
+from lossylink.scenario.loss import is_independent, parse_loss
+from lossylink.statistics.percentiles import PERCENTILES
 from lossylink.statistics.ratios import Sample
 
 if TYPE_CHECKING:
     import numpy as np
     import polars
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 #: Of more flows a ratio is as sure as the two digits that are shown, and intervals would take much memory.
@@ -31,7 +32,7 @@ _OF_LINK, _OF_PATH = ("forward", "reverse"), ("loss", "loss_back")
 SIDE_BY_SIDE = 6
 
 
-class Run(Struct, frozen=True, dict=True):
+class Result(Struct, frozen=True, dict=True):
     """One experiment as it was run, one row per protection (one per trial in the Mathis study).
 
     Attributes
@@ -84,35 +85,6 @@ class Run(Struct, frozen=True, dict=True):
         """``trials``, ``series`` and ``timeline`` where there are any, with a ``protection`` column."""
         return {name: part.frame() if isinstance(part, Table) else part for name, part in self.parts.items()}
 
-    def plot(self, kind: str | None = None) -> Figure:
-        """Draw a figure of the run.
-
-        Parameters
-        ----------
-        kind
-            A kind of ``lossylink plot --help``; by default the first that the tables of the run admit.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Bound to no display: a notebook shows it, ``savefig`` saves it.
-
-        Raises
-        ------
-        UserError
-            There is no such kind, or the run lacks what it shows.
-
-        Examples
-        --------
-        >>> import lossylink
-        >>> run = lossylink.run("tcp-fct", protection="lg", settings={"flow.trials": 200})
-        >>> run.plot("ccdf").axes[0].get_xlabel()
-        'flow completion time (µs)'
-        """
-        from lossylink.charts.drawing.runs import draw_runs  # matplotlib: only where something is drawn
-
-        return draw_runs([("", self)], kind)
-
     def tail(self, column: str | None = None) -> polars.DataFrame:
         """Return percentiles up to 99.999 % with their 95 % intervals and how many values lie beyond each.
 
@@ -161,30 +133,11 @@ class Run(Struct, frozen=True, dict=True):
             infer_schema_length=None,
         )
 
-    def save(self, directory: str | Path, *, with_csv: bool = False, replace: bool = False) -> Path:
-        """Write the run as ``lossylink run --output`` does, for `lossylink.load`; gives the directory.
-
-        ``with_csv`` adds rows and tables as CSV. With ``replace`` another result in the directory gives way.
-
-        Raises
-        ------
-        UserError
-            The directory cannot be written, or holds something else.
-        """
-        from lossylink.results.directory import staged, write_run  # versions of everything, for the manifest
-
-        target = Path(directory)
-        with staged(target, replace=replace) as stage:
-            write_run(stage.folder, self, with_csv=with_csv)
-        return stage.target
-
     def __str__(self) -> str:
         """Return what was run, the rows as a table, and why checks failed."""
         return "\n".join([self._words(), text_table(self._table()), *why_failed(self.records)])
 
     def _repr_html_(self) -> str:
-        from html import escape  # a table of all entities, for notebooks alone
-
         why = "".join(f"<p>{escape(words)}</p>" for words in why_failed(self.records))
         return f"<p>{escape(self._words())}</p>{html_table(self._table())}{why}"
 
@@ -237,8 +190,6 @@ class Run(Struct, frozen=True, dict=True):
 
 def _lost_alone(scenario: Mapping[str, Any]) -> bool:
     """Whether each frame is lost on its own, on the link and beside it."""
-    from lossylink.scenario.loss import is_independent, parse_loss  # a run that is read back does without
-
     loss, path = scenario.get("loss", {}), scenario.get("path", {})
     texts = [str(of[key]) for of, keys in ((loss, _OF_LINK), (path, _OF_PATH)) for key in keys if key in of]
     # A trace is a file, which may be gone.
@@ -247,7 +198,6 @@ def _lost_alone(scenario: Mapping[str, Any]) -> bool:
 
 def _tail(protection: str, values: NDArray[np.float64], block: int) -> Iterator[dict[str, Any]]:
     from lossylink.statistics.estimates import percentile_interval  # scipy, which a run does without
-    from lossylink.statistics.percentiles import PERCENTILES
 
     for percent in PERCENTILES.values():
         estimate = percentile_interval(values, percent, block=block)

@@ -1,4 +1,4 @@
-"""Refusals that every closed form shares: one line that names the argument, the value and the mend."""
+"""Refusals that functions of numbers share: one line that names the argument, the value and the mend."""
 
 from __future__ import annotations
 

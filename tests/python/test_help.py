@@ -54,6 +54,24 @@ def test_every_command_shows_an_example_of_itself(path: tuple[str, ...], command
     assert "Examples" in ended.out
 
 
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_o_means_output(path: tuple[str, ...]) -> None:
+    for parameter in COMMANDS[path].params:
+        assert ("-o" in parameter.opts) == ("--output" in parameter.opts)
+
+
+def test_commands_that_write_a_result_take_an_output() -> None:
+    taking = {path for path, one in COMMANDS.items() if any("-o" in option.opts for option in one.params)}
+    assert taking == {(name,) for name in ("reproduce", "run", "sweep", "plot", "report", "measure", "fit")}
+
+
+@pytest.mark.parametrize("words", [("run", "stress"), ("sweep", "stress", "-g", "seed=1,2")])
+def test_o_names_the_directory(words: tuple[str, ...], command: Command, tmp_path: Path) -> None:
+    ended = command(*words, "-p", "lg", "-s", "traffic.packets=500", "-o", "kept")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "kept" / "manifest.json").is_file()
+
+
 @pytest.mark.parametrize(("path", "words"), EXAMPLES, ids=[words for _, words in EXAMPLES])
 def test_an_example_is_understood(path: tuple[str, ...], words: str) -> None:
     arguments = shlex.split(words)[len(path) :]

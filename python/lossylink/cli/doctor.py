@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lossylink.linux.doctor import examine
+from lossylink.results.screen import Grid
 
 
 def command(
@@ -25,13 +26,14 @@ def command(
     if as_json:
         print(json.dumps({"findings": [finding.as_dict() for finding in findings]}))
         return
-    from rich.console import Console
-    from rich.table import Table
+    from lossylink.results.drawn import Drawn, new_console, show
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("", "what", "found", "mend"):
-        table.add_column(heading)
-    for finding in findings:
-        colour = {"ok": "green", "limited": "yellow", "missing": "red"}[finding.state]
-        table.add_row(f"[{colour}]{finding.state}[/]", finding.what, finding.found, finding.mend)
-    Console().print(table)
+    table = Grid(
+        [["", "what", "found", "mend"]],
+        [[finding.state, finding.what, finding.found, finding.mend] for finding in findings],
+        left=frozenset({0, 1, 2}),
+        keys=2,
+        has_sentences=True,
+        styles={"ok": "green", "limited": "yellow", "missing": "red"},
+    )
+    show(new_console(), Drawn(table))

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from lossylink.declared.experiments import all_experiments, experiment_named
 from lossylink.declared.protections import spellings
+from lossylink.results.drawn import Drawn, new_console, show
+from lossylink.results.screen import Grid
 from lossylink.scenario.explaining import explain as meanings_of
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.loss import USAGES
@@ -77,12 +78,6 @@ def explain(
 
 
 def _group(title: str, pairs: Iterable[tuple[str, str]]) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
-    for name, text in pairs:
-        table.add_row(name, text)
-    console = Console(highlight=False)
-    console.print(title, markup=False)
-    console.print(table)
-    console.print()
+    lines = list(pairs)
+    styles = dict.fromkeys((name for name, _ in lines), "bold")
+    show(new_console(), title, Drawn(Grid([], lines, has_sentences=True, styles=styles)), "")

@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lossylink.results.headline import BASELINE, FEW, Headline, why_failed
+from lossylink.results.screen import GAP, Grid
 from lossylink.statistics.percentiles import LEAST_BEYOND, NEVER
 
-#: Blanks between two columns.
-GAP = 2
+
+def grid_of(table: Headline, count: int) -> Grid:
+    """Return the first columns of a short table."""
+    lines = [line[:count] for line in (table.labels, table.units, *table.rows)]
+    left = frozenset(place for place, label in enumerate(table.labels) if label == "protection")
+    return Grid(lines[:2], lines[2:], left=left)
 
 
-def fitting(table: Headline, width: int) -> int:
-    """Return how many columns fit beside each other."""
+def fitting(table: Headline, width: int | None) -> int:
+    """Return how many columns fit beside each other; all of them where there is no width."""
+    if width is None:
+        return len(table.labels)
     taken = 0
     for place, (label, unit) in enumerate(zip(table.labels, table.units, strict=True)):
         taken += max(len(text) for text in (label, unit, *(row[place] for row in table.rows))) + GAP

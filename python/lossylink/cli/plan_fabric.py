@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from lossylink._package.progress import progress_bar
 from lossylink.planning.fabric import COLUMNS, FabricPlan, plan_fabric, policies
+from lossylink.results.drawn import Drawn, new_console, show
+from lossylink.results.screen import Grid
 
 
 def plan_whole_fabric(
@@ -56,12 +57,11 @@ def _show(planned: FabricPlan) -> None:
     links = f"{rows[0]['links']:,} links at {rows[0]['link_gbps']:g} Gb/s"
     keeps = f"paths {planned.constraint * 100:g} %, least pod {planned.target * 100:g} %"
     print(f"{planned.topology}, {links}, {years}; to keep: {keeps}")
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("policy", overflow="fold")
-    for _key, label, unit in COLUMNS:
-        table.add_column(f"{label}\n{unit}", justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(row["policy"], *(f"{row[key]:.4g}" for key, _label, _unit in COLUMNS))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(f"take [bold]{planned.recommended}[/bold]: {planned.reason}")
+    keys, labels, units = zip(*COLUMNS, strict=True)
+    lines = [[row["policy"], *(f"{row[key]:.4g}" for key in keys)] for row in rows]
+    table = Grid([["policy", *labels], ["", *units]], lines)
+    show(
+        new_console(),
+        Drawn(table),
+        Text.assemble("take ", (planned.recommended, "bold"), f": {planned.reason}"),
+    )

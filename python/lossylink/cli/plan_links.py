@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from lossylink._package.progress import progress_bar
 from lossylink._package.writing import whole
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
 from lossylink.planning.links_file import Defaults, read_links
 from lossylink.planning.triage import DRAIN, LEAVE, NOT_TESTABLE, PROTECT, Action, Verdict, ranked, triage
+from lossylink.results.drawn import Drawn, new_console, show
+from lossylink.results.screen import Grid
 
 _STYLES: dict[Action, str] = {DRAIN: "red", PROTECT: "yellow", NOT_TESTABLE: "cyan", LEAVE: "green"}
-_COLUMNS = ("link", "action", "loss", "harm", "left", "protection", "why")
+_LABELS = ("link", "action", "loss", "harm", "left", "protection", "why")
+_UNITS = ("", "", "ratio", "flows/s", "flows/s", "", "")
 _STANDARD_OUTPUT = Path("-")
 _LEFT_OUT = (
     "not tried: lg in order, whose speed has no closed form; the plan of one link, in the column command of "
@@ -92,26 +92,31 @@ def _show(verdicts: Sequence[Verdict], *, target: float, keep: float) -> None:
     counts = Counter(verdict.action for verdict in verdicts)
     each = ", ".join(f"{counts[action]} {action}" for action in _STYLES if counts[action])
     print(f"{len(verdicts)} links, target {target:g}, {keep:.0%} of a line to keep: {each}")
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in _COLUMNS:
-        is_figure = column in {"loss", "harm", "left"}
-        unit = "\nflows/s" if column in {"harm", "left"} else ""
-        table.add_column(f"{column}{unit}", justify="right" if is_figure else "left", overflow="fold")
-    for one in verdicts:
-        table.add_row(
+    console = new_console()
+    show(console, Drawn(_table(verdicts)))
+    show(console, "harm: flows that lose a frame, a second, at the link's load; left: with the protection")
+    if counts[PROTECT] or counts[DRAIN]:
+        show(console, _LEFT_OUT)
+
+
+def _table(verdicts: Sequence[Verdict]) -> Grid:
+    lines = [
+        [
             one.name,
-            f"[{_STYLES[one.action]}]{one.action}[/]",
+            one.action,
             _figure(one.loss.value, one.loss.high) if one.loss else "-",
             _figure(one.harm.value, one.harm.high) if one.harm else "-",
             "-" if one.harm_after is None else f"{one.harm_after:.2g}",
             one.protection or "-",
             one.reason,
-        )
-    console = Console(highlight=False)
-    console.print(table)
-    console.print("harm: flows that lose a frame, a second, at the link's load; left: with the protection")
-    if counts[PROTECT] or counts[DRAIN]:
-        console.print(_LEFT_OUT)
+        ]
+        for one in verdicts
+    ]
+    left = frozenset(
+        place for place, label in enumerate(_LABELS) if label in {"link", "action", "protection"}
+    )
+    styles = {str(action): style for action, style in _STYLES.items()}
+    return Grid([_LABELS, _UNITS], lines, left=left, has_sentences=True, styles=styles)
 
 
 def _figure(value: float, high: float) -> str:

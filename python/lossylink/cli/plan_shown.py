@@ -1,13 +1,14 @@
-"""The plan of one link as a table: predictions beside each other, what they rest on, and what to take."""
+"""The plan of one link as a table: a row for each protection, what its figures rest on, and what to take."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Final
 
 from lossylink.planning import Comparison, Link, Plan, Prediction
 from lossylink.planning.planner import count_words
-from lossylink.planning.prediction import KEYS
+from lossylink.results.screen import Grid
 from lossylink.units import describe_ratio
 
 
@@ -16,50 +17,71 @@ def _tail(value: float, digits: str) -> str:
 
 
 def show(plan: Plan, comparisons: list[Comparison] | None) -> None:
-    """Print a plan, and beside it what the simulator says where it was asked."""
-    from rich.console import Console
-    from rich.table import Table
+    """Print a plan, and below it what the simulator says where it was asked."""
+    from rich.text import Text
+
+    from lossylink.results.drawn import Drawn, new_console
+    from lossylink.results.drawn import show as put
 
     link = plan.link
     process = "" if link.loss is None or link.native_loss["model"] == "bernoulli" else f" ({loss_text(link)})"
     loss = f"{describe_ratio(link.loss_ratio)}{process}"
     print(f"link {link.rate_bps / 1e9:g} Gb/s, {loss}, target {plan.target:g}")
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for prediction in plan.predictions:
-        table.add_column(prediction.protection.replace(",", ",\n"), justify="right", overflow="fold")
-    for key in KEYS:
-        figures = [prediction.figure(key) for prediction in plan.predictions]
-        table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))
-    table.add_row("effective loss by", *(row["loss_method"] for row in plan.rows()))
-    if any(row["loss_high"] is not None for row in plan.rows()):
-        table.add_row(
-            "  95 % interval", *(_interval(row["loss_low"], row["loss_high"]) for row in plan.rows())
-        )
-    if any(row["loss_by_model"] is not None for row in plan.rows()):
-        table.add_row("  by the model", *(_modelled(one) for one in plan.predictions))
-    if plan.carried:
-        table.add_row("fct_us_p99", *(_tail(one.fct_us_p99, ",.0f") for one in plan.carried))
-        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
-    if plan.loaded is not None:
-        tails = [plan.loaded.slowdowns[prediction.protection] for prediction in plan.predictions]
-        table.add_row("slowdown_p99_9", *(_tail(one.value, ".3g") for one in tails))
-        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in tails))
-    for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
-        table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(LEGEND)
+    console = new_console()
+    put(console, Drawn(table_of(plan)), LEGEND)
     for note in (*(link.loss.notes if link.loss is not None else ()), *plan.notes):
-        console.print(f"note: {note}")
+        put(console, f"note: {note}")
     if comparisons is not None:
-        console.print(_comparison_table(comparisons))
-    for line in _not_testable(plan):
-        console.print(line)
-    took = f"take [bold]{plan.recommended}[/bold]: " if plan.recommended else ""
-    console.print(took + plan.reason)
+        put(console, Drawn(_comparison_table(comparisons)))
+    put(console, *_not_testable(plan))
+    took = (("take ", ""), (plan.recommended, "bold"), (": ", "")) if plan.recommended else ()
+    put(console, Text.assemble(*took, plan.reason))
     if plan.transport is not None and plan.recommended is not None:
-        console.print(f"covers {plan.covers}")
+        put(console, f"covers {plan.covers}")
+
+
+HEADS: Final = {
+    "effective_loss_ratio": ("lost", "ratio"),
+    "effective_speed_gbps": ("speed", "Gb/s"),
+    "added_latency_us_typical": ("delay", "typical us"),
+    "added_latency_us_worst": ("delay", "worst us"),
+    "sender_buffer_kb": ("Tx buffer", "KB"),
+    "receiver_buffer_kb": ("Rx buffer", "KB"),
+}
+"""The label of each predicted quantity, and what it is measured in."""
+
+_INTERVAL: Final = "95 % interval"
+
+
+def table_of(plan: Plan) -> Grid:
+    """Return a plan as a table: a row for each protection, a column for each figure."""
+    columns = [("protection", "", [one.protection for one in plan.predictions]), *_columns(plan)]
+    labels, units, cells = zip(*columns, strict=True)
+    joined = frozenset(place for place, label in enumerate(labels) if label == _INTERVAL)
+    return Grid([labels, units], list(zip(*cells, strict=True)), joined=joined)
+
+
+def _columns(plan: Plan) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the label, the unit and the cells of each column."""
+    rows = plan.rows()
+    for key, (label, unit) in HEADS.items():
+        figures = [one.figure(key) for one in plan.predictions]
+        yield label, unit, [_cell(one.value, one.validation) for one in figures]
+    for key, label in (("meets_target", "target"), ("meets_budget", "budget")):
+        if key == "meets_target" or plan.budget_us is not None:
+            yield "meets", label, [_TOLD[row[key]] for row in rows]
+    if plan.carried:
+        yield "p99", "us", [_tail(one.fct_us_p99, ",.0f") for one in plan.carried]
+        yield _INTERVAL, "us", [_interval(one.low, one.high) for one in plan.carried]
+    if plan.loaded is not None:
+        tails = [plan.loaded.slowdowns[one.protection] for one in plan.predictions]
+        yield "p99.9", "slowdown", [_tail(one.value, ".3g") for one in tails]
+        yield _INTERVAL, "slowdown", [_interval(one.low, one.high) for one in tails]
+    yield "loss", "from", [row["loss_method"] for row in rows]
+    if any(row["loss_high"] is not None for row in rows):
+        yield _INTERVAL, "ratio", [_interval(row["loss_low"], row["loss_high"]) for row in rows]
+    if any(row["loss_by_model"] is not None for row in rows):
+        yield "by the model", "ratio", [_modelled(one) for one in plan.predictions]
 
 
 _TOLD = {True: "yes", False: "no", None: "not testable"}
@@ -105,18 +127,15 @@ def _cell(value: float | None, validation: str) -> str:
     return "-" if value is None else f"{_MARKS[validation]} {value:.4g}"
 
 
-def _comparison_table(comparisons: list[Comparison]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("protection", "quantity", "predicted", "measured", ""):
-        is_text = name in {"protection", "quantity", ""}
-        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
-    for comparison in comparisons:
-        predicted = _cell(comparison.predicted, comparison.validation)
-        verdict = comparison.verdict if comparison.agrees else comparison.verdict.upper()
-        table.add_row(comparison.protection, comparison.quantity, predicted, _measured(comparison), verdict)
-    return table
+def _comparison_table(comparisons: list[Comparison]) -> Grid:
+    lines = []
+    for one in comparisons:
+        predicted = _cell(one.predicted, one.validation)
+        quantity = "{} ({})".format(*HEADS[one.quantity])
+        verdict = one.verdict if one.agrees else one.verdict.upper()
+        lines.append([one.protection, quantity, predicted, _measured(one), verdict])
+    heads = ["protection", "quantity", "predicted", "measured", ""]
+    return Grid([heads], lines, left=frozenset({0, 1, 4}), keys=2)
 
 
 def _measured(comparison: Comparison) -> str:

@@ -41,8 +41,8 @@ def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:
         run = gather(scenario, parts, wall_seconds=wall_seconds, interrupted=outcome.interrupted)
         print(json.dumps(run.summary(), allow_nan=False))
     else:
-        from rich.console import Console
+        from lossylink.results.drawn import new_console, show
 
-        Console(highlight=False).print(mathis.traps.render(outcome))
+        show(new_console(), mathis.traps.render(outcome))
     if outcome.interrupted:
         leave(INTERRUPTED)

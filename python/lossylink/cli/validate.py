@@ -15,11 +15,10 @@ from lossylink.errors import UserError, unknown
 from lossylink.linux.kernel import require_kernel
 from lossylink.linux.lab.comparison import Comparison, compare, points
 from lossylink.results.result import jsonable
+from lossylink.results.screen import Grid
 from lossylink.running.run import Run
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from lossylink.linux.guest.comparison import Throughput, Times
     from lossylink.linux.guest.writes import Writes
     from lossylink.statistics.estimates import Estimate
@@ -154,36 +153,40 @@ def _run(experiment: str, protection: str, backend: str, settings: dict[str, Any
     return run(experiment, protection=[protection], settings=settings, seed=seed, backend=backend)
 
 
-def _table_of_speeds(results: Sequence[Throughput]) -> Table:
-    table = _table("algorithm", "place", "simulated Mb/s", "kernel Mb/s", "difference", "agrees", "late ns")
+def _table_of_speeds(results: Sequence[Throughput]) -> Grid:
+    lines = []
     for one in results:
         known = (one.difference.high - one.difference.low) / 2
-        table.add_row(
-            *(one.control, str(one.place), f"{one.sim_mbps:.1f}", f"{one.kernel_mbps:.1f}"),
-            *(f"{one.difference.value:+.1%} +- {known:.1%}", _yes(one.passes), f"{one.lateness_ns:.2f}"),
-        )
-    return table
+        means = (f"{one.sim_mbps:.1f}", f"{one.kernel_mbps:.1f}")
+        told = (f"{one.difference.value:+.1%} +- {known:.1%}", _yes(one.passes), f"{one.lateness_ns:.2f}")
+        lines.append([one.control, str(one.place), *means, *told])
+    labels = ("algorithm", "place", "simulated", "kernel", "difference", "agrees", "late")
+    return Grid([labels, ("", "", "Mb/s", "Mb/s", "", "", "ns")], lines, left=frozenset({0, 1}), keys=2)
 
 
-def _table_of_times(results: Sequence[Times]) -> Table:
-    table = _table("algorithm", "place", "flow B", "percentile", "simulated us", "kernel us", "agrees")
-    for one in results:
-        table.add_row(
+def _table_of_times(results: Sequence[Times]) -> Grid:
+    lines = [
+        [
             *(one.control, str(one.place), f"{one.size_bytes:,}", f"p{one.percent:g}"),
             *(_with_interval(one.sim_us), _with_interval(one.kernel_us), _yes(one.passes)),
-        )
-    return table
+        ]
+        for one in results
+    ]
+    labels = ("algorithm", "place", "flow", "percentile", "simulated", "kernel", "agrees")
+    return Grid([labels, ("", "", "B", "", "us", "us", "")], lines, left=frozenset({0, 1}), keys=4)
 
 
-def _table_of_writes(results: Sequence[Writes]) -> Table:
-    table = _table("loss", "protection", "percentile", "simulated us", "kernel us", "agrees")
-    for one in results:
-        table.add_row(
+def _table_of_writes(results: Sequence[Writes]) -> Grid:
+    lines = [
+        [
             *(one.loss, one.protection, f"p{one.percent:g}"),
             *(_with_interval(one.sim_us), _with_interval(one.kernel_us)),
             "a timer's" if one.is_of_timer else _yes(one.passes),
-        )
-    return table
+        ]
+        for one in results
+    ]
+    labels = ("loss", "protection", "percentile", "simulated", "kernel", "agrees")
+    return Grid([labels, ("ratio", "", "", "us", "us", "")], lines, left=frozenset({1}), keys=3)
 
 
 def _with_interval(one: Estimate) -> str:
@@ -225,39 +228,23 @@ def _difference(one: Comparison) -> str:
     return f"{one.difference:+.1%} +- {one.difference_half_width:.1%}"
 
 
-def _table_of_live(results: Sequence[Comparison]) -> Table:
-    table = _table(
-        *("algorithm", "loss", "RTT", "simulated Mb/s", "live Mb/s", "difference", "<= 15 %", "undisturbed")
-    )
-    for one in results:
-        table.add_row(
-            one.point.congestion_control,
-            f"{one.point.loss_ratio:g}",
-            one.point.rtt,
+def _table_of_live(results: Sequence[Comparison]) -> Grid:
+    lines = [
+        [
+            *(one.point.congestion_control, f"{one.point.loss_ratio:g}", one.point.rtt),
             *(f"{mean.mbps:.2f} +- {mean.half_width_mbps:.2f}" for mean in (one.sim, one.live)),
-            _difference(one),
-            _yes(abs(one.difference) <= LIMIT),
-            _yes(not one.invalid_because),
-        )
-    return table
+            *(_difference(one), _yes(abs(one.difference) <= LIMIT), _yes(not one.invalid_because)),
+        ]
+        for one in results
+    ]
+    labels = ("algorithm", "loss", "RTT", "simulated", "live", "difference", "<= 15 %", "undisturbed")
+    return Grid([labels, ("", "ratio", "", "Mb/s", "Mb/s", "", "", "")], lines, keys=3)
 
 
-def _table(*headings: str) -> Table:
-    from rich.table import Table
+def _print(*tables: Grid) -> None:
+    from lossylink.results.drawn import Drawn, new_console, show
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    return table
-
-
-def _print(*tables: Table) -> None:
-    from rich.console import Console
-
-    console = Console()
-    for table in tables:
-        if table.row_count:
-            console.print(table)
+    show(new_console(), *(Drawn(table) for table in tables if table.rows))
 
 
 def _yes(is_so: bool) -> str:

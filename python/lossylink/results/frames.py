@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+from lossylink.results.screen import Grid, cell, plain
 
 if TYPE_CHECKING:
     import polars
@@ -42,30 +44,6 @@ def flat(frame: polars.DataFrame) -> polars.DataFrame:
     return polars.DataFrame(columns)
 
 
-def cell(value: Any) -> str:
-    """Write a value shortly: six digits, thousands apart, failed checks by name.
-
-    Examples
-    --------
-    >>> cell(0.00123456789), cell(100_000_000), cell(None), cell([0.0, 1e-8])
-    ('0.00123457', '100,000,000', '-', '0 .. 1e-08')
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " .. ".join(map(cell, value))
-    if isinstance(value, Mapping):
-        failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
-        return f"failed: {', '.join(failed)}" if failed else "passed"
-    return str(value)
-
-
 def _in_words(value: Any) -> str:
     """Write a list or a structure as text; a check that failed says why."""
     if not isinstance(value, Mapping):
@@ -91,32 +69,7 @@ def text_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:
     """
     lines, left_out = _cells(frame, most)
     more = [f"... and {left_out:,} more rows"] if left_out else []
-    return "\n".join([*aligned(lines, left={0}), *more])
-
-
-def aligned(lines: Sequence[Sequence[str]], *, left: Container[int], gap: int = 2) -> list[str]:
-    """Return lines of words as lines of text, the columns one below the other.
-
-    Parameters
-    ----------
-    left
-        Columns whose words begin below each other; those of others end below each other.
-
-    Examples
-    --------
-    >>> aligned([["lg", "9"], ["lg-nb", "10"]], left={0})
-    ['lg      9', 'lg-nb  10']
-    """
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        (" " * gap)
-        .join(
-            word.ljust(width) if place in left else word.rjust(width)
-            for place, (word, width) in enumerate(zip(line, widths, strict=True))
-        )
-        .rstrip()
-        for line in lines
-    ]
+    return "\n".join([*plain(Grid(lines[:1], lines[1:])), *more])
 
 
 def html_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:

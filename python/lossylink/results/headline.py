@@ -11,7 +11,7 @@ from msgspec import Struct
 from lossylink.declared.column import Column
 from lossylink.declared.experiments import experiment_named
 from lossylink.results.checks.reasons import reasons
-from lossylink.results.frames import cell
+from lossylink.results.screen import cell
 from lossylink.statistics.percentiles import NEVER, has_percentile, is_never, tried
 from lossylink.statistics.ratios import Sample, ratio_interval
 

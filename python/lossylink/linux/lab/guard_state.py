@@ -7,11 +7,12 @@ from typing import Any
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from lossylink.linux.lab.events import agreement, corruption
 from lossylink.linux.lab.plane import PlaneClient
+from lossylink.results.drawn import Drawn
+from lossylink.results.screen import Grid
 
 #: Counters of a guard that say why it dropped a frame, beside a full queue.
 _DROPS = (
@@ -127,11 +128,9 @@ def watched(plane: PlaneClient, *, interval_seconds: float, rounds: int | None =
             return
 
 
-def _rates(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
+def _rates(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Drawn:
     """Return what passed in each direction between two looks, by the second."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("direction", "Mb/s in", "out", "frames/s in", "out", "lost/s", "missing/s"):
-        table.add_column(heading, justify="left" if heading == "direction" else "right")
+    lines = []
 
     def rate(*path: str) -> float:
         then: Any = before
@@ -145,5 +144,6 @@ def _rates(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Tab
         bits = [rate("ports", port, f"{verb}_bytes") * 8 / 1e6 for port, verb in ends]
         frames = [rate("ports", port, f"{verb}_frames") for port, verb in ends]
         gone = [rate("guards", "guard", way, key) for key in ("lost", "missing")]
-        table.add_row(words, *(f"{bit:,.1f}" for bit in bits), *(f"{count:,.0f}" for count in frames + gone))
-    return table
+        lines.append([words, *(f"{bit:,.1f}" for bit in bits), *(f"{count:,.0f}" for count in frames + gone)])
+    heads = ["direction", "Mb/s in", "out", "frames/s in", "out", "lost/s", "missing/s"]
+    return Drawn(Grid([heads], lines))

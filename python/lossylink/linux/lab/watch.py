@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from lossylink.declared.protections import family_of
+from lossylink.results.drawn import Drawn
+from lossylink.results.screen import Grid
 
 if TYPE_CHECKING:
     from lossylink.linux.lab.lab import Lab
@@ -57,33 +58,28 @@ def _view(before: dict[str, Any], after: dict[str, Any]) -> Group:
     )
 
 
-def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
-    table = _table()
-    for heading in ("direction", "Mb/s", "frames/s", "lost/s", "late: p50 us", "p99 us", "max us"):
-        table.add_column(heading, justify="left" if heading == "direction" else "right")
+def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Drawn:
+    lines = []
     for name, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
         then, now = before["directions"][name], after["directions"][name]
         # Switches count neither bytes nor lateness.
         late = after.get("lateness", {}).get(name)
         bits = 8 * (now["bytes_offered"] - then["bytes_offered"]) if "bytes_offered" in now else None
         rates = [(now[key] - then[key]) / seconds for key in ("frames_offered", "frames_lost")]
-        table.add_row(
-            words,
-            "-" if bits is None else f"{bits / seconds / 1e6:,.1f}",
-            *(f"{rate:,.0f}" for rate in rates),
-            *(f"{late[key]:,.0f}" if late else "-" for key in ("p50_us", "p99_us", "max_us")),
+        lines.append(
+            [
+                words,
+                "-" if bits is None else f"{bits / seconds / 1e6:,.1f}",
+                *(f"{rate:,.0f}" for rate in rates),
+                *(f"{late[key]:,.0f}" if late else "-" for key in ("p50_us", "p99_us", "max_us")),
+            ]
         )
-    return table
+    heads = ["direction", "Mb/s", "frames/s", "lost/s", "late: p50 us", "p99 us", "max us"]
+    return Drawn(Grid([heads], lines))
 
 
-def _table() -> Table:
-    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-
-
-def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
-    table = _table()
-    for heading in ("event", "sw2", "per s", "sw6", "per s"):
-        table.add_column(heading, justify="left" if heading == "event" else "right", min_width=9)
+def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Drawn:
+    lines = []
     events = family_of(after["near"].get("protection", "none")).events
     drops = {"queue drops": ("queue_dropped",)}
     if "queue_dropped" not in after["near"]:
@@ -93,8 +89,10 @@ def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Ta
         for end in ("near", "far"):
             then, now = (_at(look[end], place) for look in (before, after))
             cells += [f"{now:,}", f"{(now - then) / seconds:,.0f}"]
-        table.add_row(words, *cells)
-    return table
+        lines.append([words, *cells])
+    # Columns that do not move while numbers grow.
+    heads = ["event", *(f"{head:>9}" for head in ("sw2", "per s", "sw6", "per s"))]
+    return Drawn(Grid([heads], lines))
 
 
 def _at(guard: dict[str, Any], place: tuple[str, ...]) -> int:

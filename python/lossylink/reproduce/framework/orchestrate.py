@@ -37,6 +37,7 @@ from lossylink.reproduce.framework.spreading import spread
 from lossylink.reproduce.framework.terminal import print_experiment, print_growth, print_summary
 from lossylink.reproduce.growth.phase import Means, grown
 from lossylink.reproduce.growth.samples import Clock
+from lossylink.results.drawn import new_console
 from lossylink.running.run import Run
 from lossylink.running.sweeping.executors import Asked, check_options
 
@@ -119,7 +120,7 @@ def reproduce(
     held = prepare(output, replace=replace)
     planned = [(one, _on(backend, one.experiment.jobs(one.scale))) for one in chosen]
     store = PointStore(output / POINTS_NAME, fresh=fresh)
-    console = console if console is not None else Console()
+    console = console if console is not None else new_console()
     started = clock()
     if executor is not None:
         asked = Asked(threads=threads, scheduler=scheduler, slurm=slurm or {}, folder=output)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -18,11 +15,13 @@ from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
 from lossylink.reproduce.growth.telling import told
+from lossylink.results.drawn import ENDLESS, Sentences, Whole, show
 
 MARK = "*"
 """Stands beside a column that has a mark; the mark is spelt out below the table."""
 
-WIDER_THAN_ANY_TABLE = 10_000
+_INDENT = 1
+"""Blanks in front of what is said below a heading."""
 
 OUTCOME_STYLES = {
     Outcome.HOLDS: "green",
@@ -37,40 +36,43 @@ OUTCOME_STYLES = {
 
 def print_experiment(console: Console, result: ExperimentResult) -> None:
     """Print the tables and verdicts of one experiment."""
-    console.print()
     size = ", quick form" if result.is_quick else ""
-    console.print(Text(f"{result.experiment.title} ({result.experiment.name}{size})", style="bold"))
+    show(console, "", Text(f"{result.experiment.title} ({result.experiment.name}{size})", style="bold"))
     for key, reason in result.failures.items():
-        console.print(Padding(Text(f"{key} failed: {reason}", style="bold red"), (0, 1)))
+        _say(console, Text(f"{key} failed: {reason}", style="bold red"))
     for table in result.tables:
-        for part in fitting(table, console):
-            console.print(comparison_table(part))
+        if table.title:
+            show(console, Text(table.title, style="bold"))
+        show(console, *(Whole(comparison_table(part)) for part in fitting(table, console)))
         _print_notes(console, table)
     for verdict in result.verdicts:
-        console.print(Padding(verdict_line(verdict), (0, 1)))
+        _say(console, verdict_line(verdict))
     if result.kept is not None:
         _print_kept(console, result.kept)
 
 
+def _say(console: Console, *lines: Text) -> None:
+    show(console, *(Sentences(line, indent=_INDENT) for line in lines))
+
+
 def _print_kept(console: Console, kept: Kept) -> None:
-    console.print(Text(f"{kept.origin}. {kept.tally}"))
+    show(console, f"{kept.origin}. {kept.tally}")
     for one in kept.open_verdicts:
         line = Text.assemble((f"{one.outcome}: ", OUTCOME_STYLES[one.outcome]), one.claim)
-        line.append(f": {one.reason}", style="dim")
-        console.print(Padding(line, (0, 1)))
+        _say(console, line.append(f": {one.reason}", style="dim"))
 
 
 def _print_notes(console: Console, table: ComparisonTable) -> None:
     marks = {column.mark: None for column in table.columns if column.mark}
     for text in (*(f"{MARK} {mark}" for mark in marks), table.note):
         if text:
-            console.print(Padding(Text(text, style="dim"), (0, 1)))
+            _say(console, Text(text, style="dim"))
 
 
 def fitting(comparison: ComparisonTable, console: Console) -> list[ComparisonTable]:
     """The table, or parts of it one below the other when it is wider than the terminal."""
     count = len(comparison.columns)
-    endless = console.options.update(max_width=WIDER_THAN_ANY_TABLE)
+    endless = console.options.update(max_width=ENDLESS)
     width = Measurement.get(console, endless, comparison_table(comparison)).maximum
     if width <= console.width or count == 1:
         return [comparison]
@@ -78,15 +80,12 @@ def fitting(comparison: ComparisonTable, console: Console) -> list[ComparisonTab
         comparison.columns_from(0, (count + 1) // 2),
         comparison.columns_from((count + 1) // 2, count),
     )
-    return [*fitting(left, console), *fitting(replace(right, title=""), console)]
+    return [*fitting(left, console), *fitting(right, console)]
 
 
 def comparison_table(comparison: ComparisonTable) -> Table:
     """A table of ours; columns that were published get three sub-columns."""
     table = Table(
-        title=comparison.title or None,
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         padding=(0, 1, 0, 0),
@@ -139,13 +138,10 @@ def print_growth(console: Console, result: ReproduceResult) -> None:
     """Print which verdicts more trials changed, and what the time was spent on."""
     if result.growth is None:
         return
-    console.print()
-    console.print(Text("More trials", style="bold"))
-    for sentence in told(result):
-        console.print(Text(sentence))
+    show(console, "", Text("More trials", style="bold"), *told(result))
     for name, verdict in result.changed:
         line = Text(f"{name}: ").append_text(verdict_line(verdict))
-        console.print(Padding(line.append(f" (was: {_before(verdict)})", style="dim"), (0, 1)))
+        _say(console, line.append(f" (was: {_before(verdict)})", style="dim"))
 
 
 def _before(verdict: Verdict) -> str:
@@ -154,28 +150,21 @@ def _before(verdict: Verdict) -> str:
 
 def print_summary(console: Console, result: ReproduceResult) -> None:
     """Print the conclusion: what was found, what holds, what does not, and where to look, in this order."""
-    console.print()
+    show(console, "")
     if result.interrupted:
         places = "the tables and the report" if result.report_path is not None else "the tables"
-        console.print(
-            Text(
-                f"Interrupted: only what had finished is in {places}; the same call goes on from here.",
-                style="yellow",
-            )
-        )
+        words = f"Interrupted: only what had finished is in {places}; the same call goes on from here."
+        show(console, Text(words, style="yellow"))
     if result.resumed:
-        console.print(
-            f"{result.resumed} points are from an earlier call; --fresh runs them again.", highlight=False
-        )
-    for sentence in result.not_run():
-        console.print(Text(sentence))
+        show(console, f"{result.resumed} points are from an earlier call; --fresh runs them again.")
+    show(console, *result.not_run())
     if not result.verdicts:
-        console.print("No run finished.", highlight=False)
+        show(console, "No run finished.")
     else:
-        console.print(Text("Conclusion", style="bold"))
+        show(console, Text("Conclusion", style="bold"))
         for one in result.findings:
-            console.print(Padding(Text.assemble((f"{one.figure}: ", "bold"), one.text), (0, 1)))
-        console.print(tally(result.counts), highlight=False)
+            _say(console, Text.assemble((f"{one.figure}: ", "bold"), one.text))
+        show(console, tally(result.counts))
         _print_holding(console, result)
         _print_open(console, result)
     if result.report_path is not None:
@@ -189,8 +178,7 @@ def _print_holding(console: Console, result: ReproduceResult) -> None:
         counted = [v for v in one.verdicts if v.judgement.outcome is not Outcome.SET_UP]
         holding = sum(v.judgement.outcome is Outcome.HOLDS for v in counted)
         shares.append(f"{one.experiment.name} {holding} of {len(counted)}")
-    line = Text.assemble(("holds: ", OUTCOME_STYLES[Outcome.HOLDS]), ", ".join(shares))
-    console.print(Padding(line, (0, 1)))
+    _say(console, Text.assemble(("holds: ", OUTCOME_STYLES[Outcome.HOLDS]), ", ".join(shares)))
 
 
 def _print_open(console: Console, result: ReproduceResult) -> None:

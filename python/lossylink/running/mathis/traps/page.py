@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.console import Console, Group
-from rich.padding import Padding
+from rich.constrain import Constrain
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from lossylink.results import checks
+from lossylink.results.drawn import Drawn, Sentences
+from lossylink.results.screen import Grid
 from lossylink.running.mathis.traps.catalogue import Setup, Trap
 from lossylink.running.mathis.traps.execution import TrapRun
 
@@ -59,16 +60,19 @@ QUANTITIES: tuple[tuple[str, Callable[[Row], str]], ...] = (
 )
 """What is compared: a label, and how a row shows it."""
 
+_RULE = 80
+"""Columns of the line beside the title, whatever the screen."""
+
 
 def render(outcome: TrapRun) -> Group:
     """Build the whole page of a trap, in the order of the study's flowchart."""
     trap = outcome.trap
     page: list[Any] = [
-        Rule(f"trap {trap.number} of 6: {trap.title}", align="left"),
+        Constrain(Rule(f"trap {trap.number} of 6: {trap.title}", align="left"), _RULE),
         _paragraph("The trial", _trial(trap)),
         _paragraph("1. Set up", "\n".join(_commands(outcome))),
-        Padding(Text("2. Run, and look at what was measured", style="bold"), (1, 0, 0, 0)),
-        _comparison(outcome),
+        _heading("2. Run, and look at what was measured"),
+        Drawn(_comparison(outcome)),
         _paragraph("3. What is wrong", f"{trap.mistake}\nHow it shows: {trap.symptom}"),
         _paragraph("4. Which check catches it", "\n".join(_verdicts(outcome))),
         _paragraph("5. Correct it and run again", trap.correction),
@@ -95,8 +99,12 @@ def text(outcome: TrapRun, *, width: int = 110) -> str:
     return capture.get()
 
 
-def _paragraph(heading: str, body: str) -> Padding:
-    return Padding(Group(Text(heading, style="bold"), Padding(Text(body), (0, 0, 0, 2))), (1, 0, 0, 0))
+def _heading(words: str) -> Text:
+    return Text(f"\n{words}", style="bold")
+
+
+def _paragraph(heading: str, body: str) -> Group:
+    return Group(_heading(heading), Sentences(body, indent=2))
 
 
 def _trial(trap: Trap) -> str:
@@ -122,14 +130,9 @@ def _filled(command: str, outcome: TrapRun, setup: Setup) -> str:
     return command.format(duration_s=row["duration_s"], warmup_s=row["warmup_s"], link_gbps=row["link_gbps"])
 
 
-def _comparison(outcome: TrapRun) -> Table:
-    grid = Table(box=None, padding=(0, 2))
-    grid.add_column("")
-    for row in outcome.rows:
-        grid.add_column(row["setup"], justify="right")
-    for label, show in QUANTITIES:
-        grid.add_row(label, *(show(row) for row in outcome.rows))
-    return grid
+def _comparison(outcome: TrapRun) -> Grid:
+    lines = [[f"  {label}", *(show(row) for row in outcome.rows)] for label, show in QUANTITIES]
+    return Grid([["", *(row["setup"] for row in outcome.rows)]], lines)
 
 
 def _verdicts(outcome: TrapRun) -> list[str]:

@@ -1,4 +1,4 @@
-"""Licences of the crates of others: whether all are allowed, and the texts that a wheel must carry.
+"""Licences of crates and scripts of others: whether all are allowed, and the texts that a wheel must carry.
 
 `tools/licenses.py` writes `THIRD-PARTY-LICENSES.md` anew; with `--check` it only says whether that is stale.
 Allowed is what `deny.toml` allows. It reads `cargo metadata`, `cargo tree` and the sources that they name.
@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ROOT / "THIRD-PARTY-LICENSES.md"
+#: Scripts that a report contains: a folder for each, with what its package says of itself.
+SCRIPTS = ROOT / "python" / "lossylink" / "report" / "assets"
 #: Platforms of the wheels that `tools/build-wheels` builds.
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 #: A crate under several licences at our choice is taken under the first of these whose text it brings.
@@ -25,17 +27,17 @@ FILES = ("LICENSE-MIT*", "LICENSE.txt", "LICENSE.md", "LICENSE", "LICENSE-APACHE
 HEAD = """# Licences of third parties
 
 The compiled module of a wheel contains these crates, and the Rust standard library (MIT OR Apache-2.0,
-copyright of the Rust Project contributors). `tools/licenses.py` writes this file; a test fails when it is
-stale. Python packages that lossylink needs are not in a wheel.
+copyright of the Rust Project contributors). A report contains the script uplot. `tools/licenses.py` writes
+this file; a test fails when it is stale. Python packages that lossylink needs are not in a wheel.
 
-| crate | version | licence |
+| crate or script | version | licence |
 |---|---|---|
 """
 
 
 @dataclass(frozen=True)
 class Crate:
-    """A package of somebody else, as cargo knows it."""
+    """A package of somebody else, as cargo or a script's package.json knows it."""
 
     name: str
     version: str
@@ -101,6 +103,15 @@ def shipped(crates: list[Crate]) -> list[Crate]:
     )
 
 
+def scripts() -> list[Crate]:
+    """Return the libraries of reports."""
+    found = {path.parent: json.loads(path.read_text()) for path in sorted(SCRIPTS.glob("*/package.json"))}
+    return [
+        Crate(one["name"], one["version"], one["license"], (one["author"],), folder)
+        for folder, one in found.items()
+    ]
+
+
 def _linked(target: str) -> Iterator[tuple[str, str]]:
     tree = _cargo(
         *("tree", "--package", "lossylink-python", "--target", target),
@@ -125,7 +136,8 @@ def _cargo(*arguments: str) -> str:
 
 
 def document(crates: list[Crate]) -> str:
-    """Return `THIRD-PARTY-LICENSES.md`: a table, then the text of each."""
+    """Return `THIRD-PARTY-LICENSES.md` of crates and of all scripts: a table, then the text of each."""
+    crates = [*crates, *scripts()]
     rows = "".join(f"| {crate.name} | {crate.version} | {crate.license} |\n" for crate in crates)
     texts = "".join(f"\n## {crate.name} {crate.version}\n\n{_text(crate)}\n" for crate in crates)
     return HEAD + rows + texts
@@ -144,7 +156,7 @@ def main(arguments: list[str]) -> int:
     """Write the file, or check it; returns the exit code."""
     crates = locked()
     allowed = allowed_licenses()
-    refused = [crate for crate in crates if not is_allowed(crate.license, allowed)]
+    refused = [crate for crate in [*crates, *scripts()] if not is_allowed(crate.license, allowed)]
     for crate in refused:
         print(f"error: {crate.name} {crate.version} is under {crate.license!r}; deny.toml does not allow it")
     text = document(shipped(crates))

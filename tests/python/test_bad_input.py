@@ -228,7 +228,7 @@ def test_an_unforeseen_error_is_one_line_too(command: Command, monkeypatch: pyte
     def broken() -> None:
         raise ZeroDivisionError("no such luck")
 
-    monkeypatch.setattr("lossylink.linux.doctor.examine", broken)
+    monkeypatch.setattr("lossylink.cli.doctor.examine", broken)
     monkeypatch.delenv("LOSSYLINK_DEBUG", raising=False)
     ended = command("doctor")
     assert ended.code == FAILED

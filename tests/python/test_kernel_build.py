@@ -287,7 +287,7 @@ def test_ctrl_c_ends_make_and_keeps_what_is_done(
         yield update
 
     (programs / "slow").touch()
-    monkeypatch.setattr("lossylink._package.progress.progress_bar", pressed)
+    monkeypatch.setattr("lossylink.cli.kernel.progress_bar", pressed)
     ended = command("kernel", "build", "--jobs", "1")
     assert ended.code == INTERRUPTED
     assert "what is done is kept: lossylink kernel build goes on from here" in ended.err

@@ -1,4 +1,4 @@
-"""The crates of others: every licence is allowed, and the texts that a wheel carries are not stale."""
+"""Crates and scripts of others: every licence is allowed; the texts that a wheel carries are not stale."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ def test_every_license_is_allowed(crates: list[licenses.Crate]) -> None:
     without_one = allowed - {"BSD-3-Clause"}
     refused = [crate.name for crate in crates if not licenses.is_allowed(crate.license, without_one)]
     assert refused == ["snap"], "a licence that is not allowed is found"
+
+
+def test_scripts_of_reports_have_an_allowed_license_and_its_text() -> None:
+    (script,) = licenses.scripts()
+    assert (script.name, script.version) == ("uplot", "1.6.32")
+    assert licenses.is_allowed(script.license, licenses.allowed_licenses())
+    assert "## uplot 1.6.32\n\n```text\nThe MIT License" in licenses.document([])
 
 
 def test_no_license_is_allowed_in_vain(crates: list[licenses.Crate]) -> None:

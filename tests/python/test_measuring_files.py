@@ -17,7 +17,7 @@ import lossylink
 from lossylink.cli.exits import FAILED, MISTAKE
 from lossylink.cli.gauges import live_lines
 from lossylink.errors import UserError
-from lossylink.measuring import cable, counters, interface, outcome, probes
+from lossylink.measuring import cable, counters, interface, probes
 from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import FEWEST_RUNS, counted
 from lossylink.measuring.interface import Interface
@@ -25,6 +25,7 @@ from lossylink.measuring.numbered import NEAR, Numbers, read_losses
 from lossylink.measuring.outcome import FIGURES, Finding, scenario_text
 from lossylink.measuring.probes import PROBE
 from lossylink.measuring.record import Record
+from lossylink.planning import advice
 from lossylink.planning.advice import TARGET, Advice, advise
 
 from .conftest import Ended
@@ -271,7 +272,7 @@ def test_ctrl_c_during_the_fit_or_the_plan_keeps_the_measurement(monkeypatch: py
     finding = Finding.of("forward", "to the peer", direction, report=stop)
     assert finding.fit.verdict == "the fit was stopped; taken as independent"
     assert finding.fit.losses == FEWEST_RUNS
-    monkeypatch.setattr(outcome, "plan", stop)
+    monkeypatch.setattr(advice, "plan", stop)
     assert advised(finding).sentence.startswith("the plan was stopped")
 
 

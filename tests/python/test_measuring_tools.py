@@ -14,8 +14,8 @@ import pytest
 from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
 from lossylink.measuring.ratios import by_batches
+from lossylink.measuring.recordings import readings
 from lossylink.measuring.tools.reading import Batch, Reading
-from lossylink.measuring.tools.recognised import readings
 
 from .conftest import Ended
 

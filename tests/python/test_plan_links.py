@@ -232,12 +232,11 @@ def test_codewords_of_faster_lines_lie_side_by_side(tmp_path: Path) -> None:
 def test_links_that_lose_alike_are_planned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    class Counting:
-        def outline(self, link: Link, *, target: float) -> list[Outline]:
-            asked.append(link.loss_ratio)
-            return [Outline("llr:replays=2", target / 2, link.rate_bps / 1.01e9)]
+    def counted(link: Link, *, target: float) -> list[Outline]:
+        asked.append(link.loss_ratio)
+        return [Outline("llr:replays=2", target / 2, link.rate_bps / 1.01e9)]
 
-    monkeypatch.setattr(triage, "families", lambda: [Counting()])
+    monkeypatch.setattr(triage, "outlines", counted)
     # Upper ends of 1.22e-4 to 1.46e-4, which two digits make 1.3e-4, 1.4e-4 and 1.5e-4.
     many = "name,corrupted,frames\n" + "".join(f"l{n},{100 + n % 20},1000000\n" for n in range(400))
     found = verdicts(tmp_path, many)

@@ -120,7 +120,7 @@ def test_writes_that_never_end_on_one_side_do_not_pass() -> None:
 def test_writes_are_compared_without_and_under_protection(
     command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lossylink.linux.kernel.cache.require_kernel", lambda: None)
+    monkeypatch.setattr("lossylink.cli.validate.require_kernel", lambda: None)
     monkeypatch.setattr("lossylink.cli.validate._run", measuring_writes(lambda time: 1.02 * time))
     ended = command("validate", "--backend", "kernel", "--only", "writes", "--json")
     assert ended.code == 1
@@ -151,7 +151,7 @@ def test_every_place_is_a_scenario(place: Place) -> None:
 def test_a_mistake_is_one_line(
     words: tuple[str, ...], says: str, command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lossylink.linux.kernel.cache.require_kernel", lambda: None)
+    monkeypatch.setattr("lossylink.cli.validate.require_kernel", lambda: None)
     ended = command("validate", "--backend", "kernel", *words)
     assert ended.code == MISTAKE
     assert says in ended.err
@@ -159,7 +159,7 @@ def test_a_mistake_is_one_line(
 
 def test_the_command_prints_json(command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch) -> None:
     measure = measuring({"sim": lambda _: 100.0, "kernel": lambda seed: 110.0 + 1e-3 * seed})
-    monkeypatch.setattr("lossylink.linux.kernel.cache.require_kernel", lambda: None)
+    monkeypatch.setattr("lossylink.cli.validate.require_kernel", lambda: None)
     monkeypatch.setattr("lossylink.cli.validate._run", measure)
     words = ("--backend", "kernel", "--only", "throughput", "--cc", "reno", "--place", "1", "--json")
     ended = command("validate", *words)

@@ -32,7 +32,8 @@ def test_what_the_package_reads_is_expected() -> None:
     read += [Path(runtime.__file__).with_name("runtime.thrift")]
     assert {f"lossylink/{path.relative_to(root).as_posix()}" for path in read} <= expected
     assert {
-        "lossylink/charts/report/assets/report/html.j2",
+        "lossylink/charts/report/assets/report.html.j2",
+        "lossylink/linux/service/dashboard.json",
         "lossylink/py.typed",
         "lossylink/_native.pyi",
     } <= expected

@@ -21,3 +21,6 @@ KERNEL = _HERE.parent / "linux" / "kernel" / "source"
 BACKENDS = _HERE.parent / "running" / "backends"
 #: Programs for switches.
 P4 = _HERE / "p4"
+#: What Grafana shows of a guard: as Grafana 11.6 imports it (schema version 41), and newer versions, too.
+#: Its metrics are those that a guard has whatever its protection is, and at the end those over a routed path.
+DASHBOARD = _HERE.parent / "linux" / "service" / "dashboard.json"

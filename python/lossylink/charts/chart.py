@@ -1,7 +1,7 @@
 """A chart as data: axes, series and guides.
 
-A browser draws it by ``report/assets/chart.js``, `lossylink.charts.drawing` by matplotlib: nothing else
-describes a figure.
+A browser draws it by uPlot and ``report/assets/chart.js``, `lossylink.charts.drawing` by matplotlib: nothing
+else describes a figure.
 """
 
 from __future__ import annotations

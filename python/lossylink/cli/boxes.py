@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from lossylink import _native
-from lossylink.cli import signals
 from lossylink.cli.exits import leave
 from lossylink.errors import UserError
+from lossylink.linux import signals
 from lossylink.units import parse_rate, parse_size, parse_time
 
 Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]

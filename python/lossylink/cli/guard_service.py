@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lossylink._package.resources import DASHBOARD
 from lossylink.declared.protections import usages
 from lossylink.errors import UserError
-from lossylink.linux.service import dashboard as grafana
 
 _Prefix = Annotated[Path, typer.Option(help="Folder in place of /, for packages and images.")]
 
@@ -96,4 +95,4 @@ def dashboard() -> None:
     --------
         lossylink guard dashboard
     """
-    print(json.dumps(grafana.dashboard(), indent=2, ensure_ascii=False))
+    print(DASHBOARD.read_text(encoding="utf-8"), end="")

@@ -8,12 +8,13 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Final
 
+from lossylink.declared.job import Progress
 from lossylink.errors import UserError
 from lossylink.measuring.exchange import Direction, Drops, Exchange
 from lossylink.measuring.interface import Interface, Losses
@@ -30,7 +31,6 @@ _BATCH = 64
 #: overflow the queues that it passes.
 _CATCH_UP_SECONDS: Final = 0.005
 _LONGEST_WAIT_SECONDS: Final = 0.01
-Report = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def measure(
     length_bytes: int,
     seconds: float,
     wait_seconds: float,
-    report: Report,
+    report: Progress,
 ) -> Measured:
     """Meet the peer, send probes, and exchange accounts; Ctrl-C ends the sending and keeps what is known."""
     with _stop_signals() as stop, _open(interface) as link:
@@ -83,7 +83,7 @@ def _meet(cable: Cable, stop: list[bool], name: str, wait_seconds: float) -> Non
 
 
 def _exchange(
-    cable: Cable, stop: list[bool], before: Losses, rate_per_s: float, seconds: float, report: Report
+    cable: Cable, stop: list[bool], before: Losses, rate_per_s: float, seconds: float, report: Progress
 ) -> float:
     """Send and receive until both ends know everything; returns for how long probes were sent."""
     exchange = cable.exchange

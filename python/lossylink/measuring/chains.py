@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from scipy import optimize, special
 
+from lossylink.declared.job import Progress
 from lossylink.measuring.likelihood import Floats, log_likelihood
 from lossylink.measuring.record import Record
 from lossylink.statistics import CONFIDENCE
@@ -24,7 +25,6 @@ _FARTHEST = 30.0
 _CLIMB: Final[Any] = {"eps": 1e-5, "gtol": 1e-2, "maxiter": 100}
 #: Names of the parameters of a chain, in the order in which models add them.
 PARAMETERS: Final = ("p", "r", "bad", "good")
-Report = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Candidate:
     likelihood: float
 
 
-def candidates(record: Record, share: float, report: Report) -> list[Candidate]:
+def candidates(record: Record, share: float, report: Progress) -> list[Candidate]:
     """Return the best chain of each kind: with p and r alone, with bad as well, with good as well."""
     stay, leave = record.losses - record.runs.size, record.runs.size
     clear = record.frames - record.losses
@@ -92,13 +92,14 @@ def _chain(logits: Floats) -> Chain:
     return Chain(to_bad=p, to_good=r, loss_bad=bad, loss_good=good)
 
 
-def _values(chain: Chain, free: int) -> list[float]:
+def values_of(chain: Chain, free: int) -> list[float]:
+    """Return the first parameters of a chain, in the order of `PARAMETERS`."""
     return [chain.to_bad, chain.to_good, chain.loss_bad, chain.loss_good][:free]
 
 
 def _logits(chain: Chain, free: int) -> Floats:
     # A start at 0 or 1 would have no slope to climb along.
-    inside = np.clip(_values(chain, free), 1e-9, 1 - 1e-3)
+    inside = np.clip(values_of(chain, free), 1e-9, 1 - 1e-3)
     return np.asarray(special.logit(inside))
 
 
@@ -112,7 +113,7 @@ def parameter_intervals(best: Candidate, record: Record) -> dict[str, Estimate]:
     deviation = _deviations(lambda logits: -log_likelihood(_chain(logits), record), at)
     half = deviation * float(special.ndtri((1 + CONFIDENCE) / 2))
     low, high = special.expit(at - half), special.expit(at + half)
-    values = _values(best.chain, best.free)
+    values = values_of(best.chain, best.free)
     return {
         name: Estimate(value, float(min(low[n], value)), float(max(high[n], value)))
         for n, (name, value) in enumerate(zip(PARAMETERS, values, strict=False))

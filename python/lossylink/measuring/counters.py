@@ -6,17 +6,20 @@ Only frames on their way here are counted. A driver that counts no such frames s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
+from lossylink.declared.job import Progress
 from lossylink.errors import UserError
 from lossylink.measuring.fit import Fit, counted
 from lossylink.measuring.interface import VIRTUAL_DRIVERS, Interface
+from lossylink.measuring.line import ethtool
 from lossylink.measuring.line.gauges import Gauges
-from lossylink.measuring.line.live import read_live
 
 _LOOK_SECONDS: Final = 0.2
+#: What tells of a line's code, the kernel's counters first: drivers name theirs as they like.
+_ASKED: Final = (("--json", "-I", "--show-fec"), ("-S",))
 #: Counters of frames that a receiver drops for errors on the line: part of the kernel's ``rx_errors``.
 _CRC, _FRAME = "rx_crc_errors", "rx_frame_errors"
 
@@ -43,7 +46,7 @@ class Counted:
         return [f"  {errors}", f"  FEC: {blocks}" if blocks else "  FEC: the driver counts no blocks"]
 
 
-def count(interface: Interface, *, seconds: float, report: Callable[[float, float], None]) -> Counted:
+def count(interface: Interface, *, seconds: float, report: Progress) -> Counted:
     """Count for a time; Ctrl-C ends it and keeps what is counted.
 
     Raises
@@ -84,3 +87,19 @@ def count(interface: Interface, *, seconds: float, report: Callable[[float, floa
         gauges=gauges,
         errors={name: change[name] for name in (_CRC, _FRAME, "rx_errors")},
     )
+
+
+def read_live(interface: Interface) -> Gauges:
+    """Return what an interface has counted of its line's code; empty where its driver counts nothing."""
+    told: list[Gauges] = []
+    for options in _ASKED:
+        text = interface.ethtool(*options)
+        if ethtool.recognises(text):
+            with suppress(UserError):  # a driver without such counters is no mistake of the user's
+                told += ethtool.read(text, interface.name).values()
+    known: dict[str, Any] = {}
+    for one in fields(Gauges):
+        values = [value for gauges in told if (value := getattr(gauges, one.name)) not in (None, ())]
+        if values and one.name != "source":
+            known[one.name] = values[0]
+    return Gauges(source="ethtool", **known)

@@ -19,16 +19,17 @@ from typing import Any, Final
 import numpy as np
 from scipy import stats
 
+from lossylink.declared.job import Progress
 from lossylink.errors import UserError
-from lossylink.measuring.chains import Candidate, Report, candidates, parameter_intervals
+from lossylink.measuring.chains import Candidate, candidates, parameter_intervals, values_of
 from lossylink.measuring.goodness import Goodness, goodness_of
 from lossylink.measuring.likelihood import log_likelihood
-from lossylink.measuring.ratios import by_runs, by_visits, none_lost, of_record
+from lossylink.measuring.ratios import by_runs, by_visits, none_lost, of_record, share_of
 from lossylink.measuring.record import Record
 from lossylink.measuring.regularity import Repeating, kept_apart, repeating
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics import CONFIDENCE
-from lossylink.statistics.estimates import Estimate, binomial_interval
+from lossylink.statistics.estimates import Estimate
 from lossylink.theory.bursts import Chain
 
 FEWEST_RUNS: Final = 10
@@ -39,6 +40,9 @@ DOUBT: Final = 0.01
 
 QUESTIONS: Final = 3
 """Tests of independence that are made: the chance of each counts so many times (Bonferroni)."""
+
+
+NO_LOSS: Final = Loss("none", {"model": "none"})
 
 
 class Kind(StrEnum):
@@ -106,7 +110,7 @@ class Fit:
     """Whether the losses are known not to be the model's: only the record itself will do."""
 
 
-def fit(record: Record, *, report: Report | None = None) -> Fit:
+def fit(record: Record, *, report: Progress | None = None) -> Fit:
     """Return the loss model of a record.
 
     Parameters
@@ -161,21 +165,19 @@ def _judged(told: Fit, best: Candidate, record: Record, period: Repeating | None
     is_chain = best.free > 1
     goodness = goodness_of(best.chain, record, free=best.free)
     assert told.p_value is not None
-    apart = kept_apart(record)
-    decision = _decided(told.p_value, best if is_chain else None, goodness, apart, period)
-    is_apart_alone = decision.kind is Kind.APART and not is_chain
+    decision = _decided(told.p_value, best if is_chain else None, goodness, kept_apart(record), period)
+    is_rejected = _is_misfit(goodness) or (decision.kind is Kind.APART and not is_chain)
+    ratio = by_visits(record, best.chain) if best.free > 2 else by_runs(record)
     judged = replace(
         told,
+        loss=parse_loss(spelling(best.chain)) if is_chain else told.loss,
+        ratio=of_record(record) if is_rejected else ratio,
         decision=decision,
         mean_run_frames=best.chain.mean_run,
+        parameters=parameter_intervals(best, record) if is_chain else {},
         goodness=goodness,
-        is_rejected=_is_misfit(goodness) or is_apart_alone,
+        is_rejected=is_rejected,
     )
-    ratio = by_visits(record, best.chain) if best.free > 2 else by_runs(record)
-    judged = replace(judged, ratio=of_record(record) if judged.is_rejected else ratio)
-    if is_chain:
-        parameters = parameter_intervals(best, record)
-        judged = replace(judged, loss=parse_loss(spelling(best.chain)), parameters=parameters)
     return replace(judged, verdict=_verdict(judged))
 
 
@@ -209,10 +211,10 @@ def counted(*, frames: int, losses: int, verdict: str) -> Fit:
     '0.01'
     """
     if losses == 0:
-        ratio, verdict = none_lost(frames), f"no frame of {frames:,} was lost"
-        return Fit(frames, 0, Loss("none", {"model": "none"}), ratio, Decision(Kind.NONE_SEEN), verdict)
+        verdict = f"no frame of {frames:,} was lost"
+        return Fit(frames, 0, NO_LOSS, none_lost(frames), Decision(Kind.NONE_SEEN), verdict)
     loss = parse_loss(f"{losses / frames:.6g}")
-    return Fit(frames, losses, loss, binomial_interval(losses, frames), Decision(Kind.UNTOLD), verdict)
+    return Fit(frames, losses, loss, share_of(losses, frames), Decision(Kind.UNTOLD), verdict)
 
 
 def _verdict(found: Fit) -> str:
@@ -265,9 +267,8 @@ def spelling(chain: Chain) -> str:
     >>> spelling(Chain(to_bad=1e-4, to_good=0.25)), spelling(Chain(to_bad=0.1, to_good=0.5, loss_bad=0.5))
     ('gilbert-elliott:0.0001,0.25', 'gilbert-elliott:0.1,0.5,0.5')
     """
-    values = [chain.to_bad, chain.to_good, chain.loss_bad, chain.loss_good]
-    while len(values) > 2 and values[-1] == (1.0, 0.0)[len(values) - 3]:
-        values.pop()
+    free = 4 if chain.loss_good != 0 else 3 if chain.loss_bad != 1 else 2
+    values = values_of(chain, free)
     return "gilbert-elliott:" + ",".join(f"{value:.6g}" for value in values)
 
 
@@ -288,10 +289,7 @@ def figures(found: Fit) -> dict[str, Any]:
         "loss": None if found.is_rejected else found.loss.spelling,
         "rejected_loss": found.loss.spelling if found.is_rejected else None,
         "mean_run_frames": found.mean_run_frames,
-        "parameters": {
-            name: {"value": one.value, "low": one.low, "high": one.high}
-            for name, one in found.parameters.items()
-        },
+        "parameters": {name: one.as_json() for name, one in found.parameters.items()},
         "likelihood_ratio": found.likelihood_ratio,
         "independence_p_value": found.p_value,
         "goodness_chi_square": goodness.chi_square if goodness else None,

@@ -28,16 +28,21 @@ class Goodness:
     degrees: int
     p_value: float
 
+    @classmethod
+    def of(cls, seen: Floats, expected: Floats, *, free: int) -> Goodness | None:
+        """Compare counts with what is expected; nothing when too few are left beside the free parameters."""
+        degrees = seen.size - free
+        if degrees < 1:
+            return None
+        chi_square = float(((seen - expected) ** 2 / expected).sum())
+        return cls(chi_square, degrees, float(stats.chi2.sf(chi_square, degrees)))
+
 
 def goodness_of(chain: Chain, record: Record, *, free: int) -> Goodness | None:
     """Compare the lengths of runs and gaps with what the chain expects; nothing when there are too few."""
     parts = [_cells(record.runs, chain, run_survival), _cells(record.inner_gaps, chain, gap_survival)]
     seen, expected = (np.concatenate(one) for one in zip(*parts, strict=True))
-    degrees = len(seen) - 2 - free
-    if degrees < 1:
-        return None
-    chi_square = float(((seen - expected) ** 2 / expected).sum())
-    return Goodness(chi_square, degrees, float(stats.chi2.sf(chi_square, degrees)))
+    return Goodness.of(seen, expected, free=2 + free)
 
 
 def _cells(

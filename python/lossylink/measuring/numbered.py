@@ -6,13 +6,13 @@ comes late or twice was not. Numbers that wrap are continued.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from lossylink.declared.job import Progress
 from lossylink.errors import UserError
 from lossylink.measuring import probes
 from lossylink.measuring.exchange import Direction
@@ -95,7 +95,7 @@ class Numbers:
         return Direction(record, self.duplicated, self.reordered, 0, 0, is_complete=True)
 
 
-def read_losses(path: Path, report: Callable[[float, float], None]) -> dict[str, Direction]:
+def read_losses(path: Path, report: Progress) -> dict[str, Direction]:
     """Return what became of the frames of a file, by direction: a capture, or a loss trace.
 
     Raises

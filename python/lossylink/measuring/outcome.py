@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lossylink._package.holding import MANIFEST
 from lossylink._package.manifest import manifest
-from lossylink.measuring.chains import Report
+from lossylink.declared.job import Progress
 from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import Fit, counted, figures, fit
 from lossylink.measuring.ratios import by_runs
@@ -47,7 +47,13 @@ class Finding:
 
     @classmethod
     def of(
-        cls, key: str, title: str, direction: Direction, *, unit: str = "probes", report: Report | None = None
+        cls,
+        key: str,
+        title: str,
+        direction: Direction,
+        *,
+        unit: str = "probes",
+        report: Progress | None = None,
     ) -> Finding:
         """Fit a loss model to a direction; what the boxes dropped is not counted as the link's.
 

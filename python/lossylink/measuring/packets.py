@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from lossylink._package.compressed import opened, plain
+from lossylink.declared.job import Progress
 from lossylink.errors import UserError
 
 _SECTION, _INTERFACE, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 3, 6
@@ -18,7 +19,6 @@ _FLAGS_OPTION, _CRC_ERROR, _INBOUND = 2, 1 << 24, 1
 #: The first word of a pcap file, for times in microseconds and in nanoseconds.
 _PCAP: Final = {0xA1B2C3D4, 0xA1B23C4D}
 _ETHERNET = 1
-Report = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def is_capture(path: Path) -> bool:
     return len(begin) == 4 and bool(words & (_PCAP | {_SECTION}))
 
 
-def packets(path: Path, report: Report) -> Iterator[Packet]:
+def packets(path: Path, report: Progress) -> Iterator[Packet]:
     """Yield the frames of a capture in their order; a last one that was cut off is left out."""
     with plain(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         is_pcap = {int.from_bytes(data[:4], "little"), int.from_bytes(data[:4], "big")} & _PCAP

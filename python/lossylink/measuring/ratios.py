@@ -15,7 +15,12 @@ import numpy as np
 
 from lossylink import _native
 from lossylink.measuring.record import Record
-from lossylink.statistics.estimates import Estimate, clustered_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import (
+    Estimate,
+    binomial_interval,
+    clustered_interval,
+    zero_events_upper_bound,
+)
 from lossylink.statistics.intervals import of_bursts
 from lossylink.theory.bursts import Chain
 
@@ -80,6 +85,11 @@ def by_batches(batches: Sequence[tuple[int, int]]) -> Estimate:
         return none_lost(sent)
     factor, known = _native.design_effect(kept)
     return clustered_interval(lost, sent, design_effect=factor, batches=known)
+
+
+def share_of(events: int, chances: int) -> Estimate:
+    """Return the share of independent events; without one the upper end is one-sided."""
+    return binomial_interval(events, chances) if events else none_lost(chances)
 
 
 def none_lost(frames: int) -> Estimate:

@@ -15,3 +15,5 @@ in which it holds. `phy` takes single numbers in place of arrays.
 | `fec` | residual loss, capacity share and recovery delay of a (k, h) block code |
 | `phy` | lost frames of a line by its bit errors and its own code |
 """
+
+__all__ = ["cubic", "dctcp", "fec", "linkguardian", "llr", "mathis", "pftk", "phy"]

@@ -1,4 +1,4 @@
-"""Writes a page as one self-contained HTML file: no network, no external font, no library."""
+"""Writes a page as one self-contained HTML file: no network, no external font."""
 
 from __future__ import annotations
 
@@ -43,13 +43,22 @@ def render(page: Page) -> str:
         "is_long": is_long,
     }
     text = environment.get_template("report.html.j2").render(
-        style=Markup((ASSETS / "report.css").read_text(encoding="utf-8")),
-        script=Markup(
-            "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in ("chart.js", "page.js"))
-        ),
+        style=_assets("uplot/uPlot.min.css", "report.css"),
+        script=_library() + _assets("chart.js", "page.js"),
         page=page,
     )
     return text.lstrip()
+
+
+def _assets(*names: str) -> Markup:
+    return Markup("\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+
+
+def _library() -> Markup:
+    """uPlot, which draws the charts: its licence stands in place of its first line."""
+    license_text, script = _assets("uplot/LICENSE"), _assets("uplot/uPlot.iife.min.js")
+    _, _, code = script.partition("\n")
+    return Markup(f"/*!\n{license_text}\n*/\n{code}\n")
 
 
 def pretty(text: str) -> Markup:

@@ -24,9 +24,10 @@ from lossylink.measuring.line import few, likely
 from lossylink.measuring.line.cells import Cells, shares_of
 from lossylink.measuring.line.few import EQUALISER_REPEAT, FEW, chance_of_excess, excess
 from lossylink.measuring.line.likely import MOST_REPEAT, Errors, with_bursts, without_bursts
+from lossylink.measuring.ratios import share_of
 from lossylink.statistics import CONFIDENCE
 from lossylink.statistics.arguments import FloatArray
-from lossylink.statistics.estimates import Estimate, binomial_interval, zero_events_upper_bound
+from lossylink.statistics.estimates import Estimate
 
 _NONE: Final = Errors(0.0, 0.0, 0.0)
 
@@ -138,22 +139,14 @@ class Estimated:
     @cached_property
     def counted(self) -> Estimate | None:
         """Uncorrectable codewords over all, as counted; without one the upper end is one-sided."""
-        uncorrectable, codewords = self.cells.uncorrectable, self.cells.codewords
-        if uncorrectable is None:
-            return None
-        if not uncorrectable:
-            return Estimate(0.0, 0.0, min(1.0, zero_events_upper_bound(codewords)))
-        return binomial_interval(uncorrectable, codewords)
+        uncorrectable = self.cells.uncorrectable
+        return None if uncorrectable is None else share_of(uncorrectable, self.cells.codewords)
 
     @cached_property
     def goodness(self) -> Goodness | None:
         """A chi-square test of the cells against the best model; nothing where too few cells tell."""
         seen, expected, _starts = self._grouped()
-        degrees = seen.size - 1 - (2 if self.best.repeat else 1)
-        if not self.erred or degrees < 1:
-            return None
-        chi_square = float(((seen - expected) ** 2 / expected).sum())
-        return Goodness(chi_square, degrees, float(stats.chi2.sf(chi_square, degrees)))
+        return Goodness.of(seen, expected, free=3 if self.best.repeat else 2) if self.erred else None
 
     @cached_property
     def fit_p_value(self) -> float | None:
@@ -179,6 +172,11 @@ class Estimated:
         return Misfit(int(starts[worst]), float(seen[worst] / expected[worst]))
 
     @cached_property
+    def _expected(self) -> FloatArray:
+        """What the best model expects in each cell."""
+        return self.cells.codewords * self.cells.shares(self.best.bit_error_ratio, self.best.repeat)
+
+    @cached_property
     def _tail(self) -> tuple[float, Misfit]:
         """Return how likely so many codewords have so many wrong symbols, and where that is least likely.
 
@@ -186,8 +184,7 @@ class Estimated:
         few that are uncorrectable, would not be seen. Their sums from each on have Poisson counts.
         """
         cells = self.cells
-        expected = cells.codewords * cells.shares(self.best.bit_error_ratio, self.best.repeat)
-        seen, rest = (one[::-1].cumsum()[::-1] for one in (cells.counts, expected))
+        seen, rest = (one[::-1].cumsum()[::-1] for one in (cells.counts, self._expected))
         rare = np.flatnonzero(rest < LEAST_EXPECTED)
         if not self.erred or not rare.size:
             return 1.0, Misfit(0, 1.0)
@@ -199,13 +196,7 @@ class Estimated:
 
     def _grouped(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return counts, expectations and starts of cells; the last are merged until they expect enough."""
-        cells = self.cells
-        expected = cells.codewords * cells.shares(self.best.bit_error_ratio, self.best.repeat)
-        rest = expected[::-1].cumsum()[::-1]
-        kept = max(1, int((rest >= LEAST_EXPECTED).sum()))
-        starts = np.arange(kept)
-        return (
-            np.add.reduceat(cells.counts.astype(np.float64), starts),
-            np.add.reduceat(expected, starts),
-            cells.starts[starts].astype(np.float64),
-        )
+        rest = self._expected[::-1].cumsum()[::-1]
+        kept = np.arange(max(1, int((rest >= LEAST_EXPECTED).sum())))
+        seen = np.add.reduceat(self.cells.counts.astype(np.float64), kept)
+        return seen, np.add.reduceat(self._expected, kept), self.cells.starts[kept].astype(np.float64)

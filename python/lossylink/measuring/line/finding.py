@@ -6,12 +6,12 @@ SONiC's figures stand beside the fit, with the same convention for frames (`stra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from lossylink.errors import UserError
-from lossylink.measuring.fit import Decision, Fit, Kind, probability
+from lossylink.measuring.fit import NO_LOSS, Decision, Fit, Kind, probability
 from lossylink.measuring.line import straight_line
 from lossylink.measuring.line.cells import cells_of, rs_code, shares_of
 from lossylink.measuring.line.estimate import Estimated
@@ -25,8 +25,6 @@ from lossylink.statistics.estimates import Estimate
 from lossylink.theory.codewords import PREAMBLE_BYTES
 from lossylink.theory.phy import frame_loss_ratio
 from lossylink.units import CHECK_BYTES
-
-_NOTHING: Final = Loss("none", {"model": "none"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +65,11 @@ class LineFinding:
         return cls(gauges=gauges, line=line, totals=totals, estimated=estimated, frame_bytes=frame_bytes)
 
     @property
+    def fitting(self) -> Estimated | None:
+        """What the histogram tells, where a model fits it."""
+        return None if self.estimated is None or self.estimated.is_rejected else self.estimated
+
+    @property
     def failed(self) -> Estimate | None:
         """Uncorrectable codewords over all, as counted."""
         return self.estimated.counted if self.estimated is not None else self.totals.failed
@@ -74,8 +77,8 @@ class LineFinding:
     @cached_property
     def codeword_error_ratio(self) -> Estimate | None:
         """Codewords that fail: by the fit of the histogram if one fits, as counted, or by the gauge."""
-        if self.estimated is not None and not self.estimated.is_rejected:
-            return self.estimated.codeword_error_ratio
+        if self.fitting is not None:
+            return self.fitting.codeword_error_ratio
         told = self.totals.bit_error_ratio
         if self.estimated is not None or told is None or (self.failed is not None and self.failed.value):
             return self.failed
@@ -98,16 +101,13 @@ class LineFinding:
     @cached_property
     def loss(self) -> Loss:
         """The loss model: by a histogram that fits, by codewords that failed, or by the bit error ratio."""
-        fitted = self.estimated
-        repeat = None
-        if self.failed is not None and self.failed.value and (fitted is None or fitted.is_rejected):
+        told, repeat = self.totals.bit_error_ratio, None
+        ratio = 0.0 if told is None else told.value
+        if self.failed is not None and self.failed.value and self.fitting is None:
             ratio, repeat = ratio_that_fails(rs_code(self.line), self.failed.value), 0.0
-        elif fitted is not None:
-            ratio, repeat = fitted.chosen.bit_error_ratio, fitted.chosen.repeat
-        else:
-            told = self.totals.bit_error_ratio
-            ratio = 0.0 if told is None else told.value
-        return parse_loss(self.line.spelling(ratio, repeat)) if ratio else _NOTHING
+        elif self.estimated is not None:
+            ratio, repeat = self.estimated.chosen.bit_error_ratio, self.estimated.chosen.repeat
+        return parse_loss(self.line.spelling(ratio, repeat)) if ratio else NO_LOSS
 
     def frames_lost(self, codewords: Estimate) -> Estimate:
         """Return the share of frames lost when so many codewords fail.
@@ -119,34 +119,31 @@ class LineFinding:
         times = self.line.interleaved + (octets + PREAMBLE_BYTES - 1) / float(
             rs_code(self.line).message_bytes
         )
-        if codewords.value and self.estimated is not None and not self.estimated.is_rejected:
-            chosen = self.estimated.chosen
+        if codewords.value and self.fitting is not None:
+            chosen = self.fitting.chosen
             lost = frame_loss_ratio(
                 self.line.code,
                 bit_error_ratio=chosen.bit_error_ratio,
                 frame_bytes=octets,
                 **self.line.options(chosen.repeat),
             )
-            times = lost / self.estimated.codeword_error_ratio.value
+            times = lost / self.fitting.codeword_error_ratio.value
         return Estimate(*(min(1.0, times * one) for one in (codewords.value, codewords.low, codewords.high)))
 
     def finding(self, title: str) -> Finding:
         """Return the losses as a direction of a scenario."""
         codewords = self.codeword_error_ratio
         ratio = Estimate(0.0, 0.0, 1.0) if codewords is None else self.frames_lost(codewords)
-        is_rejected = self.estimated is not None and self.estimated.is_rejected
-        found = Fit(
-            frames=0,
-            losses=0,
-            loss=self.loss,
-            ratio=ratio,
-            decision=Decision(Kind.UNTOLD) if self.estimated is None else self.estimated.decision,
-            verdict=self.verdict,
-            p_value=None if self.estimated is None else self.estimated.p_value,
-            goodness=None if self.estimated is None else self.estimated.goodness,
-            likelihood_ratio=None if self.estimated is None else self.estimated.likelihood_ratio,
-            is_rejected=is_rejected,
-        )
+        found = Fit(0, 0, self.loss, ratio, Decision(Kind.UNTOLD), self.verdict)
+        if (told := self.estimated) is not None:
+            found = replace(
+                found,
+                decision=told.decision,
+                p_value=told.p_value,
+                goodness=told.goodness,
+                likelihood_ratio=told.likelihood_ratio,
+                is_rejected=told.is_rejected,
+            )
         return Finding("forward", title, found, unit="frames")
 
     @property
@@ -168,10 +165,9 @@ class LineFinding:
     def lines(self) -> Iterator[str]:
         """Yield what the gauges tell beside the loss, in words."""
         counted = f"{self.totals.codewords:,} codewords of {self.line.name}"
-        if self.estimated is not None and self.estimated.cells.uncorrectable is not None:
-            counted += f", {self.estimated.cells.uncorrectable:,} of them uncorrectable"
-        elif self.gauges.uncorrectable is not None:
-            counted += f", {self.gauges.uncorrectable:,} of them uncorrectable"
+        failed = self.gauges.uncorrectable if self.estimated is None else self.estimated.cells.uncorrectable
+        failed = self.gauges.uncorrectable if failed is None else failed
+        counted += "" if failed is None else f", {failed:,} of them uncorrectable"
         yield f"{self.gauges.source}: {counted}"
         if self.bit_error_ratio is not None:
             yield f"  bit error ratio before FEC: {_words(self.bit_error_ratio)}{self._against_limit()}"
@@ -225,10 +221,8 @@ class LineFinding:
             return
         said = f"{self.straight.frame_loss_ratio:.3g} (R^2 {self.straight.r_squared:.3f})"
         words = f"  SONiC's convention: FEC_FLR {seen}, FEC_FLR_PREDICTED {said}"
-        if not self.estimated.is_rejected and self.estimated.codeword_error_ratio.value:
-            ours = straight_line.frames_lost_by(
-                self.estimated.codeword_error_ratio.value, interleaved=crossed
-            )
+        if self.fitting is not None and (fitted := self.fitting.codeword_error_ratio.value):
+            ours = straight_line.frames_lost_by(fitted, interleaved=crossed)
             words += f", {self.straight.frame_loss_ratio / ours:.3g} times the {ours:.3g} of this fit"
         yield words
 

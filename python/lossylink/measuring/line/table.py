@@ -43,7 +43,7 @@ class Timed(NamedTuple):
 
 def recognises(text: str) -> bool:
     """Whether the first line names columns that this reader knows."""
-    headers = _headers(text)
+    headers, _ = _headers(_without_comments(text))
     return _are_bins(headers) or any(_gauge(header) is not None for header in headers)
 
 
@@ -71,8 +71,9 @@ def read_all(text: str, name: str) -> list[Timed]:
     UserError
         A cell is no count, or there is no row.
     """
-    headers = _headers(text)
-    reader = csv.reader(io.StringIO(_without_comments(text)), delimiter=_delimiter(text))
+    plain = _without_comments(text)
+    headers, delimiter = _headers(plain)
+    reader = csv.reader(io.StringIO(plain), delimiter=delimiter)
     rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)][1:]
     if not rows:
         raise UserError(f"{name} has headers and no counts below them")
@@ -81,20 +82,16 @@ def read_all(text: str, name: str) -> list[Timed]:
     return [_of_row(headers, row, f"{name}:{line}") for line, row in rows]
 
 
-def _headers(text: str) -> list[str]:
-    plain = _without_comments(text)
+def _headers(plain: str) -> tuple[list[str], str]:
+    """Return the names of the columns, and what stands between two cells."""
     first = next((line for line in plain.splitlines() if line.strip()), "")
-    return [cell.strip().lower().replace(" ", "_") for cell in first.split(_delimiter(text))]
+    delimiter = max(",;\t", key=first.count)
+    return [cell.strip().lower().replace(" ", "_") for cell in first.split(delimiter)], delimiter
 
 
 def _without_comments(text: str) -> str:
     lines = text.removeprefix("\ufeff").splitlines()
     return "\n".join("" if line.lstrip().startswith("#") else line for line in lines)
-
-
-def _delimiter(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    return max(",;\t", key=first.count)
 
 
 def _are_bins(headers: Sequence[str]) -> bool:

@@ -15,13 +15,9 @@ from scipy import optimize, special
 from lossylink.errors import UserError
 from lossylink.measuring.line.cells import rs_code
 from lossylink.measuring.line.gauges import Gauges
+from lossylink.measuring.ratios import share_of
 from lossylink.scenario.coded_line import CodedLine
-from lossylink.statistics.estimates import (
-    Estimate,
-    binomial_interval,
-    poisson_interval,
-    zero_events_upper_bound,
-)
+from lossylink.statistics.estimates import Estimate, poisson_interval
 from lossylink.theory.phy.codes import Code
 
 _BITS_OF_BYTE: Final = 8
@@ -162,8 +158,4 @@ def _share(count: int | None, codewords: int) -> Estimate | None:
             f"{count:,} are counted of {codewords:,} that the line sent in the time; correct --seconds or "
             "--rate-of-link"
         )
-    return (
-        binomial_interval(count, codewords)
-        if count
-        else Estimate(0.0, 0.0, zero_events_upper_bound(codewords))
-    )
+    return share_of(count, codewords)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from lossylink.errors import UserError
-from lossylink.measuring.tools.reading import Batch, Reading
+from lossylink.measuring.tools.reading import Batch, Reading, summed
 
 #: Octets of a segment where iperf3 does not say: Ethernet's MTU less headers and timestamps.
 _USUAL_SEGMENT_BYTES: Final = 1_448
@@ -121,11 +122,9 @@ def _of_udp(document: Document, test: Mapping[str, Any], name: str) -> Iterator[
             f"{name}: no end and no interval of a receiver; let iperf3 end, or add --get-server-output"
         )
     for is_sender in sorted(ways or {False: []}, reverse=True):
-        totals = [
-            Batch(int(one["packets"]), _at_least_none(one["lost_packets"])) for one in ways.get(is_sender, [])
-        ]
+        totals = [_datagrams(one) for one in ways.get(is_sender, [])]
         batches = _agreeing(there if is_sender else here, totals)
-        if sum(batch.sent for batch in batches):
+        if summed(batches).sent:
             notes = [*_udp_notes(test, ways.get(is_sender, [])), *_stopped(document)]
             title = _title(document, is_sender=is_sender, protocol="UDP")
             batch = "interval" if len(batches) > len(totals) else "stream"
@@ -134,24 +133,27 @@ def _of_udp(document: Document, test: Mapping[str, Any], name: str) -> Iterator[
 
 def _lost_in_intervals(document: Document) -> list[Batch]:
     """Return what each interval counted of all streams of a receiver; the warm-up is left out."""
-    found = []
+    found = (summed(map(_datagrams, streams)) for streams in _counting(document, "lost_packets"))
+    return [one for one in found if one.sent]
+
+
+def _datagrams(stream: Mapping[str, Any]) -> Batch:
+    # Versions before 3.1 subtract what comes late twice.
+    return Batch(int(stream["packets"]), max(0, int(stream["lost_packets"])))
+
+
+def _counting(document: Document, key: str) -> Iterator[list[Document]]:
+    """Yield the streams of each interval that have a count; the warm-up is left out."""
     for interval in document.get("intervals") or []:
-        streams = [
-            one for one in interval.get("streams") or [] if "lost_packets" in one and not one.get("omitted")
-        ]
-        sent = sum(int(one["packets"]) for one in streams)
-        if sent:
-            found.append(Batch(sent, sum(_at_least_none(one["lost_packets"]) for one in streams)))
-    return found
+        yield [one for one in interval.get("streams") or [] if key in one and not one.get("omitted")]
 
 
 def _agreeing(intervals: Sequence[Batch], totals: Sequence[Batch]) -> tuple[Batch, ...]:
     """Return the intervals, or one batch a stream where the intervals contradict the totals."""
-    lost, sent = (sum(one.lost for one in totals), sum(one.sent for one in totals))
     if not totals:
         return tuple(intervals)
-    seen = sum(one.lost for one in intervals)
-    rest = Batch(max(0, sent - sum(one.sent for one in intervals)), lost - seen)
+    whole, seen = summed(totals), summed(intervals)
+    rest = Batch(max(0, whole.sent - seen.sent), whole.lost - seen.lost)
     if not intervals or rest.lost < 0 or rest.lost > rest.sent:
         return tuple(totals)
     return (*intervals, rest) if rest.lost else tuple(intervals)
@@ -188,7 +190,7 @@ def _of_tcp(document: Document, start: Mapping[str, Any], name: str) -> Iterator
         totals = [_segments(one, segment) for one in ways]
         if totals:
             intervals = _retransmitted_in_intervals(document, segment) if is_sender else []
-            same = sum(one.lost for one in intervals) == sum(one.lost for one in totals)
+            same = summed(intervals).lost == summed(totals).lost
             batches = intervals if same and len(intervals) > len(totals) else totals
             batch = "interval" if batches is intervals else "stream"
             title = _title(document, is_sender=is_sender, protocol="TCP")
@@ -206,29 +208,21 @@ def _segments(stream: Mapping[str, Any], segment_bytes: int) -> Batch:
 
 
 def _retransmitted_in_intervals(document: Document, segment_bytes: int) -> list[Batch]:
-    found = []
-    for interval in document.get("intervals") or []:
-        streams = [
-            _segments(one, segment_bytes)
-            for one in interval.get("streams") or []
-            if one.get("sender", True) and "retransmits" in one and not one.get("omitted")
-        ]
-        if sum(one.sent for one in streams):
-            found.append(Batch(sum(one.sent for one in streams), sum(one.lost for one in streams)))
-    return found
+    found = (
+        summed(_segments(one, segment_bytes) for one in streams if one.get("sender", True))
+        for streams in _counting(document, "retransmits")
+    )
+    return [one for one in found if one.sent]
 
 
 def _summed_streams(document: Document) -> list[dict[str, Any]]:
     """Return what each stream sent as far as its intervals tell; a stream that was cut off has no end."""
     sums: dict[int, dict[str, Any]] = {}
-    for interval in document.get("intervals") or []:
-        for one in interval.get("streams") or []:
-            if "retransmits" in one and not one.get("omitted"):
-                total = sums.setdefault(
-                    int(one.get("socket", 0)), {"bytes": 0, "retransmits": 0, "sender": True}
-                )
-                total["bytes"] += int(one["bytes"])
-                total["retransmits"] += int(one["retransmits"])
+    for one in chain.from_iterable(_counting(document, "retransmits")):
+        nothing = {"bytes": 0, "retransmits": 0, "sender": True}
+        total = sums.setdefault(int(one.get("socket", 0)), nothing)
+        total["bytes"] += int(one["bytes"])
+        total["retransmits"] += int(one["retransmits"])
     return list(sums.values())
 
 
@@ -252,8 +246,3 @@ def _is_sending(document: Document) -> bool:
     """Whether this end sends, where streams do not say so (iperf3 before 3.7)."""
     start = document.get("start") or {}
     return ("connecting_to" in start) != bool((start.get("test_start") or {}).get("reverse"))
-
-
-def _at_least_none(count: Any) -> int:
-    # Versions before 3.1 subtract what comes late twice.
-    return max(0, int(count))

@@ -51,7 +51,9 @@ def read(text: str, name: str) -> list[Reading]:
         )
     readings = [_reading(title, options, counts) for title, options, counts in found if options.has_losses]
     if not readings:
-        raise UserError(f"{name}: its netem loses no packets ({_words_left_out(found[0][1]) or 'no option'})")
+        raise UserError(
+            f"{name}: its netem loses no packets ({', '.join(found[0][1].left_out) or 'no option'})"
+        )
     return readings
 
 
@@ -105,17 +107,12 @@ def _counts(queue: Mapping[str, Any]) -> Batch | None:
 
 def _reading(title: str, options: Netem, counts: Batch | None) -> Reading:
     native, notes = options.process()
-    left_out = _words_left_out(options)
-    if left_out:
-        notes = (*notes, f"left out, being no losses: {left_out}")
+    if options.left_out:
+        notes = (*notes, f"left out, being no losses: {', '.join(options.left_out)}")
     batches = (counts,) if counts is not None and counts.sent else ()
     if batches and options.corrupt:
         notes = (*notes, "the queue counts what it dropped, and not what it corrupted")
     return Reading(title, "packets", batches, notes, loss=Loss(_spelling(native), native))
-
-
-def _words_left_out(options: Netem) -> str:
-    return ", ".join(options.left_out)
 
 
 def _spelling(native: dict[str, Any]) -> str:

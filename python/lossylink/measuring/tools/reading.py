@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from lossylink.measuring.fit import DOUBT, Decision, Evidence, Fit, Kind
+from lossylink.measuring.fit import DOUBT, NO_LOSS, Decision, Evidence, Fit, Kind
 from lossylink.measuring.ratios import by_batches, none_lost
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics.estimates import Estimate, clustered_interval
@@ -24,6 +24,12 @@ class Batch(NamedTuple):
 
     sent: int
     lost: int
+
+
+def summed(batches: Iterable[Batch]) -> Batch:
+    """Return what was counted in all batches together."""
+    found = list(batches)
+    return Batch(sum(one.sent for one in found), sum(one.lost for one in found))
 
 
 @dataclass(frozen=True)
@@ -47,24 +53,20 @@ class Reading:
     @property
     def sent(self) -> int:
         """Packets in all."""
-        return sum(batch.sent for batch in self.batches)
+        return summed(self.batches).sent
 
     @property
     def lost(self) -> int:
         """Lost ones in all."""
-        return sum(batch.lost for batch in self.batches)
+        return summed(self.batches).lost
 
     def fit(self) -> Fit:
         """Return the loss model of the counts, with an interval as wide as their batches differ."""
         if self.loss is not None:
             return self._told(self.loss)
         sent, lost = self.sent, self.lost
-        if not lost:
-            loss, verdict = (
-                Loss("none", {"model": "none"}),
-                f"none of {sent:,} {self.unit} was {self.lost_word}",
-            )
-        else:
+        loss, verdict = NO_LOSS, f"none of {sent:,} {self.unit} was {self.lost_word}"
+        if lost:
             loss, verdict = parse_loss(f"{lost / sent:.6g}"), self._verdict()
         decision, chance = self._decision(), self._chance()
         is_rejected = decision.kind in {Kind.BURSTY, Kind.APART}
@@ -84,12 +86,11 @@ class Reading:
         ratio = none_lost(self.sent)
         if self.lost:
             ratio = clustered_interval(self.lost, self.sent, design_effect=factor)
-        agrees = ratio.contains(mean)
-        words = f"by the parameters of netem, whose mean is {mean:.4g}; the counters " + (
-            "agree"
-            if agrees
-            else "do NOT agree: a full queue drops too, and so do counters from before a change"
-        )
+        words = f"by the parameters of netem, whose mean is {mean:.4g}; the counters "
+        if ratio.contains(mean):
+            words += "agree"
+        else:
+            words += "do NOT agree: a full queue drops too, and so do counters from before a change"
         return Fit(self.sent, self.lost, loss, ratio, Decision(Kind.TOLD), words, mean_run_frames=run)
 
     def _verdict(self) -> str:

@@ -20,18 +20,12 @@ ATTEMPTS = 3
 
 @dataclass
 class Outcome:
-    """What became of the tasks.
-
-    Attributes
-    ----------
-    failed
-        The error of each point that failed, by name.
-    interrupted
-        Whether Ctrl-C came.
-    """
+    """What became of the tasks."""
 
     failed: dict[str, str] = field(default_factory=dict)
+    """The error of each point that failed, by name."""
     interrupted: bool = False
+    """Whether Ctrl-C came."""
 
 
 def drive(tasks: Sequence[Task], workers: Workers, tell: Callable[[Task, Done], None]) -> Outcome:
@@ -49,73 +43,55 @@ def drive(tasks: Sequence[Task], workers: Workers, tell: Callable[[Task, Done], 
     RunError
         No worker is left.
     """
-    driver = _Driver(workers, tell)
+    outcome, attempts, has_stopped = Outcome(), Counter[str](), False
     try:
-        driver.run(tasks)
-    except KeyboardInterrupt:
-        driver.outcome.interrupted = True
-    return driver.outcome
-
-
-class _Driver:
-    def __init__(self, workers: Workers, tell: Callable[[Task, Done], None]) -> None:
-        self._workers = workers
-        self._tell = tell
-        self._running: dict[Future[Done], Task] = {}
-        self._deaths: Counter[str] = Counter()
-        self._has_stopped = False
-        self.outcome = Outcome()
-
-    def run(self, tasks: Sequence[Task]) -> None:
-        self._start(tasks)
-        while self._running and not self._has_stopped:
+        running = _start(workers, tasks)
+        while running and not has_stopped:
             # In short waits: Ctrl-C reaches nobody who waits in a system call that polars lets restart.
-            ended, _ = wait(self._running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            ended, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
             for future in ended:
-                self._end(self._running.pop(future), future)
+                task = running.pop(future)
+                attempts[task.prefix] += 1
+                is_last = attempts[task.prefix] >= ATTEMPTS
+                done = _done(future, task, is_last=is_last)
+                if done is None:
+                    running |= _start(workers, task.single() if is_last else [task])
+                    continue
+                tell(task, done)
+                outcome.interrupted |= done.interrupted
+                outcome.failed |= {read_name(name)[0]: words for name, words in done.failed}
+                has_stopped |= done.interrupted or (bool(done.failed) and not task.keeps_going)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    return outcome
 
-    def _start(self, tasks: Sequence[Task]) -> None:
-        try:
-            futures = self._workers.submit(tasks)
-        except LossylinkError:
-            raise
-        except (
-            Exception
-        ) as error:  # each executor has errors of its own for a pool or a scheduler that is gone
-            words = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise RunError(f"the executor takes no more tasks ({words}); what had ended is kept") from None
-        self._running.update(zip(futures, tasks, strict=True))
 
-    def _end(self, task: Task, future: Future[Done]) -> None:
-        try:
-            done = future.result()
-        except (pickle.PicklingError, ImportError, AttributeError, TypeError) as error:
-            words = f"{type(error).__name__}: {error}"
-            raise UserError(
-                f"the workers cannot do tasks of lossylink ({words}); install the same one there"
-            ) from None
-        except (Exception, CancelledError) as error:
-            self._mourn(task, f"{type(error).__name__}: {error}")
-            return
-        if done.mistake:
-            raise UserError(done.mistake)
-        self.outcome.interrupted |= done.interrupted
-        self._has_stopped |= done.interrupted
-        self._take(task, done)
+def _start(workers: Workers, tasks: Sequence[Task]) -> dict[Future[Done], Task]:
+    try:
+        return dict(zip(workers.submit(tasks), tasks, strict=True))
+    except LossylinkError:
+        raise
+    except Exception as error:  # each executor has its own for a pool or a scheduler that is gone
+        words = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise RunError(f"the executor takes no more tasks ({words}); what had ended is kept") from None
 
-    def _mourn(self, task: Task, words: str) -> None:
-        """Have the task of a dead worker done by another; a point that kills one after the other fails."""
-        self._deaths[task.prefix] += 1
-        if self._deaths[task.prefix] < ATTEMPTS:
-            self._start([task])
-        elif len(task.points) > 1:
-            self._start(task.single())
-        else:
-            ((name, _),) = task.points
-            why = f"its worker died {ATTEMPTS} times; the last one: {words.splitlines()[0][:200]}"
-            self._take(task, Done(failed=((name, why),)))
 
-    def _take(self, task: Task, done: Done) -> None:
-        self._tell(task, done)
-        self.outcome.failed |= {read_name(name)[0]: words for name, words in done.failed}
-        self._has_stopped |= bool(done.failed) and not task.keeps_going
+def _done(future: Future[Done], task: Task, *, is_last: bool) -> Done | None:
+    """Return what became of a task; nothing where its worker died and others are to do it.
+
+    A single point that kills one worker after the other fails.
+    """
+    try:
+        done = future.result()
+    except (pickle.PicklingError, ImportError, AttributeError, TypeError) as error:
+        words = f"the workers cannot do tasks of lossylink ({type(error).__name__}: {error})"
+        raise UserError(f"{words}; install the same one there") from None
+    except (Exception, CancelledError) as error:
+        if not is_last or len(task.points) > 1:
+            return None
+        words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        why = f"its worker died {ATTEMPTS} times; the last one: {words}"
+        return Done(failed=((task.points[0][0], why),))
+    if done.mistake:
+        raise UserError(done.mistake)
+    return done

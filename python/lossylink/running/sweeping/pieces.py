@@ -79,8 +79,7 @@ def run_piece(scenario: Scenario, piece: Piece, report: Progress, *, threads: in
         ``report`` raised it.
     """
     run_blocks = backend_named(scenario.values.run.backend).run_blocks
-    if run_blocks is None:
-        raise ValueError(f"{scenario.values.run.backend} does not run pieces")
+    assert run_blocks is not None, "only what has pieces runs them"
     jobs = [replace(job, configuration=job.configuration | {"threads": threads}) for job in jobs_of(scenario)]
     return json.dumps([run_blocks(job, report, piece.first, piece.blocks) for job in jobs])
 
@@ -89,8 +88,7 @@ def put_together(scenario: Scenario, pieces: Sequence[str]) -> Run:
     """Return the run of a scenario from the texts of its pieces, in their order."""
     backend = backend_named(scenario.values.run.backend)
     gather = backend.gather_blocks
-    if gather is None:
-        raise ValueError(f"{scenario.values.run.backend} does not run pieces")
+    assert gather is not None, "what has pieces puts them together"
     texts = zip(*(json.loads(piece) for piece in pieces), strict=True)
     of_jobs = dict(zip((job.label for job in jobs_of(scenario)), texts, strict=True))
 

@@ -25,15 +25,6 @@ class Point:
     name: str
 
 
-@dataclass(frozen=True)
-class Points:
-    """The points of a grid, each once."""
-
-    points: tuple[Point, ...]
-    repeats: str
-    """One line about points that were given more than once, as ``1e-3`` and ``0.001`` are; or nothing."""
-
-
 def name_of(scenario: Scenario, until: Until | None) -> str:
     """Return what a point is called: a digest of code, scenario and stopping rule."""
     return fingerprint(scenario, f"{code()} {until or ''}")
@@ -47,22 +38,31 @@ def resolve_points(
     settings: Mapping[str, Any],
     seed: int | None,
     until: Until | None,
-) -> Points:
+) -> tuple[tuple[Point, ...], str]:
     """Resolve every combination, so that a mistake in any is told before the first one begins.
 
-    Combinations that are equal once they are read are one point.
+    Combinations that are equal once they are read, as ``1e-3`` and ``0.001`` are, are one point. The second
+    part is one line about these, or nothing.
     """
+
+    def resolved(place: dict[str, Any]) -> Scenario:
+        # Protection and seed of a place win over those of the sweep.
+        own = {key: spell(key, value) for key, value in place.items()}
+        labels = [str(own.pop("protection"))] if "protection" in own else protection
+        drawn = _whole(own.pop("seed")) if "seed" in own else seed
+        return resolve(what, settings={**settings, **own, "run.threads": 1}, protection=labels, seed=drawn)
+
     points: dict[str, Point] = {}
     repeats: list[tuple[Point, Point]] = []
     for place in places:
-        scenario = _resolve(what, place, protection=protection, settings=settings, seed=seed)
+        scenario = resolved(place)
         if until is not None:
             until.check(scenario)
         point = Point(place, scenario, name_of(scenario, until))
         first = points.setdefault(point.name, point)
         if first is not point:
             repeats.append((first, point))
-    return Points(tuple(points.values()), _told(repeats))
+    return tuple(points.values()), _told(repeats)
 
 
 def _told(repeats: Sequence[tuple[Point, Point]]) -> str:
@@ -81,26 +81,6 @@ def _differing(place: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """Return the values that two places do not share, or all of them where they share all."""
     keys = [key for key in place if place[key] != other[key]] or list(place)
     return ", ".join(f"{key}={place[key]}" for key in keys)
-
-
-def _resolve(
-    what: str | Path,
-    place: dict[str, Any],
-    *,
-    protection: Sequence[str] | None,
-    settings: Mapping[str, Any],
-    seed: int | None,
-) -> Scenario:
-    """Resolve one combination; its own protection and seed win over the sweep's."""
-    chosen = dict(settings)
-    own = {key: spell(key, value) for key, value in place.items()}
-    if "protection" in own:
-        protection = [str(own.pop("protection"))]
-    if "seed" in own:
-        seed = _whole(own.pop("seed"))
-    chosen |= own
-    chosen["run.threads"] = 1
-    return resolve(what, settings=chosen, protection=protection, seed=seed)
 
 
 def _whole(value: Any) -> int:

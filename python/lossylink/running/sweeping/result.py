@@ -117,45 +117,18 @@ def rows_of(place: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list
     return [{**place, **{key: row[key] for key in row if key not in OF_THE_CLOCK}} for row in rows]
 
 
-def collect(
-    points: Sequence[Point],
-    kept: Mapping[str, Finished],
-    *,
-    grid: Mapping[str, Sequence[Any]],
-    zipped: Mapping[str, Sequence[Any]],
-    directory: Path,
-    failed: Mapping[str, str],
-    resumed: int,
-    interrupted: bool,
-    repeats: str = "",
-    beside: str = "",
-) -> Sweep:
-    """Return the sweep of what is kept, in the order of the grid, whoever ran what and when."""
+def rows_of_all(
+    points: Sequence[Point], kept: Mapping[str, Finished], failed: Mapping[str, str]
+) -> polars.DataFrame:
+    """Return the rows of points with a result or an error, in the order of the grid, whoever ran what."""
     rows: list[dict[str, Any]] = []
-    finished = 0
     for point in points:
-        one = kept.get(point.name)
-        if one is not None and not one.error:
-            finished += 1
-            rows += rows_of(point.place, one.rows())
+        if point.name in kept:
+            rows += rows_of(point.place, kept[point.name].rows())
         elif point.name in failed:
             error = {"error": failed[point.name]}
             rows += [{**point.place, "protection": each.label} | error for each in point.scenario.protections]
-    return Sweep(
-        experiment=points[0].scenario.experiment.name,
-        grid={key: list(values) for key, values in {**grid, **zipped}.items()},
-        zipped=tuple(zipped),
-        rows=polars.DataFrame(alike(rows), infer_schema_length=None),
-        directory=directory,
-        points=len(points),
-        finished=finished,
-        failed=dict(failed),
-        resumed=resumed,
-        interrupted=interrupted,
-        names=tuple(point.name for point in points),
-        repeats=repeats,
-        beside=beside,
-    )
+    return polars.DataFrame(alike(rows), infer_schema_length=None)
 
 
 def begin(directory: Path, question: str, points: Sequence[Point]) -> None:
@@ -226,16 +199,14 @@ def read_sweep(directory: Path, summary: Mapping[str, Any]) -> Sweep:
     """
     if "zipped" not in summary:
         raise UserError(f"{directory} is of an earlier version; sweep into another directory")
+    kept = {
+        key: summary[key] for key in ("experiment", "grid", "points", "finished", "failed", "interrupted")
+    }
     return Sweep(
-        experiment=str(summary["experiment"]),
-        grid=dict(summary["grid"]),
+        **kept,
         zipped=tuple(summary["zipped"]),
         rows=polars.DataFrame(summary["rows"], infer_schema_length=None),
         directory=directory,
-        points=int(summary["points"]),
-        finished=int(summary["finished"]),
-        failed=dict(summary["failed"]),
-        resumed=int(summary["finished"]),
-        interrupted=bool(summary["interrupted"]),
+        resumed=summary["finished"],
         names=tuple(summary["names"]),
     )

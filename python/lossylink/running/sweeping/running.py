@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,10 @@ from lossylink.errors import RunError, UserError
 from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.driving import Outcome, drive
 from lossylink.running.sweeping.executors import Asked, check_options, open_workers
-from lossylink.running.sweeping.gathering import gather
 from lossylink.running.sweeping.grid import combinations
 from lossylink.running.sweeping.pieces import pieces_of, read_name
 from lossylink.running.sweeping.points import Point, default_directory, question_of, resolve_points
-from lossylink.running.sweeping.result import OWN_FILES, Sweep, begin, collect, write_sweep
+from lossylink.running.sweeping.result import OWN_FILES, Sweep, begin, rows_of_all, write_sweep
 from lossylink.running.sweeping.shards import Finished
 from lossylink.running.sweeping.task import Done, Task, tasks_of
 from lossylink.running.sweeping.telling import Told, Watch
@@ -128,8 +127,9 @@ def sweep(
     if count < 1:
         raise UserError(f"threads = {threads}: use at least 1")
     rule = parse_until(until) if until is not None else None
-    check_options(executor, Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=Path()))
-    asked_for = resolve_points(
+    asked = Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=Path())
+    check_options(executor, asked)
+    points, repeats = resolve_points(
         what,
         combinations(grid or {}, zipped),
         protection=[protection] if isinstance(protection, str) else protection,
@@ -137,7 +137,7 @@ def sweep(
         seed=seed,
         until=rule,
     )
-    points = asked_for.points
+    names = tuple(point.name for point in points)
     directory = Path(output) if output is not None else default_directory(points)
     folder = directory / shards.FOLDER
     question = question_of(points)
@@ -146,9 +146,14 @@ def sweep(
         _prepare(folder)
         if held is None:
             begin(directory, question, points)
-    kept = _usable(shards.read(folder, (point.name for point in points)), with_tables=trials)
+
+    def usable(beside: Iterable[Path] = ()) -> dict[str, Finished]:
+        found = shards.read(folder, names, beside=beside)
+        return {name: one for name, one in found.items() if one.is_usable(with_tables=trials)}
+
+    kept = usable()
     missing = [point for point in points if point.name not in kept]
-    asked = Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=directory)
+    resumed = len(points) - len(missing)
     pattern = Task(
         points=(),
         folder=folder.resolve(),
@@ -157,30 +162,31 @@ def sweep(
         with_tables=trials,
         keeps_going=keep_going,
     )
-    resumed = len(points) - len(missing)
     told = Told(missing, before=resumed, progress=progress, watch=watch)
+    asked = dataclasses.replace(asked, folder=directory)
     outcome = run_missing(missing, pattern, executor, asked, told.tell, in_pieces=rule is None)
+    scenarios = {point.name: point.scenario for point in missing}
     with output_to(directory):
-        whole = gather(missing, pattern, told.paths)
-    told.paths += whole
-    told.show(one for path in whole for one in shards.read_shard(path))
+        told.take(shards.gather(scenarios, folder.resolve(), told.paths, with_tables=trials))
     if outcome.failed and not keep_going:
         raise RunError(_first_failure(points, outcome))
     with output_to(directory):
-        written = shards.read(folder, (point.name for point in points), beside=told.paths)
-        kept = _usable(written, with_tables=trials)
+        kept = usable(told.paths)
         if not outcome.interrupted:
             _check_all_there(points, {*kept, *outcome.failed}, folder)
-        result = collect(
-            points,
-            kept,
-            grid=grid or {},
-            zipped=zipped or {},
+        result = Sweep(
+            experiment=points[0].scenario.experiment.name,
+            grid={key: list(values) for key, values in {**(grid or {}), **(zipped or {})}.items()},
+            zipped=tuple(zipped or {}),
+            rows=rows_of_all(points, kept, outcome.failed),
             directory=directory,
+            points=len(points),
+            finished=len(kept),
             failed=outcome.failed,
             resumed=resumed,
             interrupted=outcome.interrupted,
-            repeats=asked_for.repeats,
+            names=names,
+            repeats=repeats,
             beside=held.words if held is not None and outcome.interrupted else "",
         )
         if result.beside:
@@ -188,9 +194,9 @@ def sweep(
         written_files = write_sweep(result, points, kept if trials else {}, question)
         if held is not None:
             make_way(directory, _old_files(held, written_files))
-            shards.drop_others(folder, result.names)
+            shards.drop_others(folder, names)
         if result.finished == result.points:
-            shards.compact(folder, result.names)
+            shards.compact(folder, names)
     return result
 
 
@@ -253,7 +259,10 @@ def run_missing(
             named = [(name, scenario) for name, scenario in pieces if name not in done]
             if len(named) < len(pieces):
                 # An earlier call has done some, with whatever workers.
-                tell(replace(pattern, points=tuple(one for one in pieces if one[0] in done)), Done())
+                tell(
+                    dataclasses.replace(pattern, points=tuple(one for one in pieces if one[0] in done)),
+                    Done(),
+                )
         if not named:
             return Outcome()
         size = min(math.ceil(len(named) / (workers.count * TASKS_PER_WORKER)), workers.most_points)
@@ -266,21 +275,12 @@ def _pieces(name: str, scenario: Scenario) -> list[tuple[str, Scenario]]:
 
 def _prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    if not shards.is_writable(folder):
+    if not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     if any(folder.glob("*.json")):
         raise UserError(
             f"{folder.parent} is of an earlier version, whose points are not read; choose another --output"
         )
-
-
-def _usable(kept: Mapping[str, Finished], *, with_tables: bool) -> dict[str, Finished]:
-    """Return points that have a result, and the tables if these are wanted."""
-    return {
-        name: one
-        for name, one in kept.items()
-        if not one.error and (one.tables is not None or not with_tables)
-    }
 
 
 def _check_all_there(points: Sequence[Point], ended: Set[str], folder: Path) -> None:

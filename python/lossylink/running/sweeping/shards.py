@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,8 @@ import polars
 from lossylink._package.writing import whole, writer
 from lossylink.running.run import Run
 from lossylink.running.sweeping.percentiles import intervals_of
-from lossylink.running.sweeping.pieces import read_name
+from lossylink.running.sweeping.pieces import pieces_of, put_together, read_name
+from lossylink.scenario.scenario import Scenario
 
 FOLDER = "points"
 """Where shards are, below the directory of a sweep."""
@@ -57,6 +57,10 @@ class Finished:
     def rank(self) -> tuple[bool, bool]:
         """Which of two ends of a point says more."""
         return not self.error, self.tables is not None
+
+    def is_usable(self, *, with_tables: bool) -> bool:
+        """Whether there is a result, and the tables if these are wanted."""
+        return not self.error and (self.tables is not None or not with_tables)
 
     def run(self, *, with_intervals: bool = False) -> Run:
         """Return the run, with its tables where they are kept; its rows may have intervals of percentiles."""
@@ -114,14 +118,6 @@ class Shard:
         waiting = self.frames.get(kind)
         return waiting is None or list(waiting[0].schema.items()) == list(frame.schema.items())
 
-    def add_piece(self, name: str, text: str) -> None:
-        """Take a piece of a point."""
-        self.lines.append(Finished(name, text))
-
-    def add_error(self, name: str, words: str) -> None:
-        """Take a point that failed."""
-        self.lines.append(Finished(name, error=words))
-
     def write(self) -> list[str]:
         """Write what has come, tables first; gives the path of the shard if there is one."""
         if not self.lines:
@@ -169,11 +165,11 @@ def read_shard(path: Path) -> list[Finished]:
         lines = polars.read_parquet(path, schema=_SCHEMA).rows()
     except _DAMAGED:
         return []
-    return [one for one in _finished(lines, path) if _is_whole(one, path)]
-
-
-def _is_whole(point: Finished, path: Path) -> bool:
-    return all(_table_path(path, kind).is_file() for kind in point.tables or ())
+    found = [
+        Finished(name, summary, error, None if kinds is None else tuple(filter(None, kinds.split(","))), path)
+        for name, summary, error, kinds in lines
+    ]
+    return [one for one in found if all(_table_path(path, kind).is_file() for kind in one.tables or ())]
 
 
 def begun(folder: Path, prefix: str = "") -> set[str]:
@@ -206,6 +202,32 @@ def compact(folder: Path, names: Sequence[str]) -> None:
                 partial.unlink()
 
 
+def gather(
+    scenarios: Mapping[str, Scenario], folder: Path, beside: Iterable[Path], *, with_tables: bool
+) -> list[Path]:
+    """Put together the points whose pieces are all there, and write them like others; gives the new shards.
+
+    Parameters
+    ----------
+    scenarios
+        Those of the points, by name.
+    beside
+        Shards that are known to be there.
+    with_tables
+        Whether tables are kept.
+    """
+    pieces = {name: [one.name(name) for one in pieces_of(scenario)] for name, scenario in scenarios.items()}
+    wanted = {*pieces, *(piece for of_point in pieces.values() for piece in of_point)}
+    kept = {name: one for name, one in read(folder, wanted, beside=beside).items() if not one.error}
+    shard, written = Shard(folder, "gathered"), []
+    for name, of_point in pieces.items():
+        is_there = name in kept and kept[name].is_usable(with_tables=with_tables)
+        if of_point and not is_there and all(piece in kept for piece in of_point):
+            run = put_together(scenarios[name], [kept[piece].summary for piece in of_point])
+            written += [*shard.add(name, run, with_tables=with_tables), *shard.write()]
+    return [Path(path) for path in written]
+
+
 def drop_others(folder: Path, names: Sequence[str]) -> None:
     """Remove points that are none of ``names``: whole shards of such, with their tables."""
     wanted = set(names)
@@ -222,38 +244,24 @@ def table(points: Iterable[tuple[Mapping[str, Any], Finished]], kind: str) -> po
 
     It does not depend on how the points were shared out.
     """
-    cache: dict[Path, dict[str, polars.DataFrame]] = {}
-    frames = list(_placed(points, kind, cache))
+    having = [(place, point) for place, point in points if kind in (point.tables or ()) and point.path]
+    parts: dict[tuple[Path, str], polars.DataFrame] = {}
+    for path in {point.path for _, point in having if point.path}:
+        of_shard = polars.read_parquet(_table_path(path, kind)).partition_by(
+            POINT, as_dict=True, maintain_order=True, include_key=False
+        )
+        parts |= {(path, str(name)): frame for (name,), frame in of_shard.items()}
+    frames = []
+    for place, point in having:
+        if point.path and (frame := parts.get((point.path, point.name))) is not None:
+            keys = [polars.lit(value).alias(key) for key, value in place.items()]
+            frames.append(frame.select(*keys, *(name for name in frame.columns if name not in place)))
     return polars.concat(frames, how="diagonal_relaxed", rechunk=True) if frames else None
 
 
-def _placed(
-    points: Iterable[tuple[Mapping[str, Any], Finished]],
-    kind: str,
-    cache: dict[Path, dict[str, polars.DataFrame]],
-) -> Iterator[polars.DataFrame]:
-    for place, point in points:
-        if kind not in (point.tables or ()) or point.path is None:
-            continue
-        if point.path not in cache:
-            whole_frame = polars.read_parquet(_table_path(point.path, kind))
-            parts = whole_frame.partition_by(POINT, as_dict=True, maintain_order=True, include_key=False)
-            cache[point.path] = {str(name): frame for (name,), frame in parts.items()}
-        frame = cache[point.path].get(point.name)
-        if frame is not None:
-            keys = [polars.lit(value).alias(key) for key, value in place.items()]
-            yield frame.select(*keys, *(name for name in frame.columns if name not in place))
-
-
-def _finished(lines: Iterable[tuple[Any, ...]], path: Path) -> Iterator[Finished]:
-    for name, summary, error, tables in lines:
-        kinds = None if tables is None else tuple(kind for kind in tables.split(",") if kind)
-        yield Finished(name, summary, error, kinds, path)
-
-
 def _frame(lines: Sequence[Finished]) -> polars.DataFrame:
-    tables = [None if one.tables is None else ",".join(one.tables) for one in lines]
-    rows = [(one.name, one.summary, one.error, kinds) for one, kinds in zip(lines, tables, strict=True)]
+    kinds = [None if one.tables is None else ",".join(one.tables) for one in lines]
+    rows = [(one.name, one.summary, one.error, some) for one, some in zip(lines, kinds, strict=True)]
     return polars.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
@@ -266,8 +274,3 @@ def _write(frame: polars.DataFrame, path: Path) -> None:
     frame.write_parquet(content)
     with whole(path) as partial:
         partial.write_bytes(content.getbuffer())
-
-
-def is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder."""
-    return os.access(folder, os.W_OK)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from lossylink._package.code import code
 from lossylink._package.writing import output_to
+from lossylink.declared.job import Progress
 from lossylink.errors import LossylinkError, UserError
 from lossylink.running.run import Run
 from lossylink.running.runner import run_scenario
 from lossylink.running.sweeping import shards
-from lossylink.running.sweeping.narrowing import narrowing
 from lossylink.running.sweeping.pieces import read_name, run_piece
 from lossylink.running.sweeping.points import name_of
-from lossylink.running.sweeping.until import Until
+from lossylink.running.sweeping.until import Until, narrowing
 from lossylink.scenario.scenario import Scenario
 
 SHARD_SECONDS = 1.0
@@ -28,28 +28,19 @@ SHARD_SECONDS = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Points for one worker; it has all that is needed on another machine with the same file system.
-
-    Attributes
-    ----------
-    points
-        Name and resolved scenario of each point, or of a piece of a point.
-    code
-        The code by which the points are named.
-    until
-        When a figure is known well enough, if that decides how long a point is.
-    with_tables
-        Whether tables of trials are kept, too.
-    keeps_going
-        Whether a point that fails leaves the others alone.
-    """
+    """Points for one worker; it has all that is needed on another machine with the same file system."""
 
     points: tuple[tuple[str, Scenario], ...]
+    """Name and resolved scenario of each point, or of a piece of a point."""
     folder: Path
     code: str
+    """The code by which the points are named."""
     until: Until | None = None
+    """When a figure is known well enough, if that decides how long a point is."""
     with_tables: bool = False
+    """Whether tables of trials are kept, too."""
     keeps_going: bool = False
+    """Whether a point that fails leaves the others alone."""
 
     @property
     def prefix(self) -> str:
@@ -64,24 +55,16 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What became of a task: small, for it travels back.
-
-    Attributes
-    ----------
-    paths
-        The shards that it wrote.
-    failed
-        Name and error of each point that failed.
-    mistake
-        What the user has to mend; it ends the sweep.
-    interrupted
-        Whether it was stopped before its end.
-    """
+    """What became of a task: small, for it travels back."""
 
     paths: tuple[str, ...] = ()
+    """The shards that it wrote."""
     failed: tuple[tuple[str, str], ...] = ()
+    """Name and error of each point that failed."""
     mistake: str = ""
+    """What the user has to mend; it ends the sweep."""
     interrupted: bool = False
+    """Whether it was stopped before its end."""
 
 
 def tasks_of(points: Sequence[tuple[str, Scenario]], size: int, pattern: Task) -> list[Task]:
@@ -107,85 +90,64 @@ def do(task: Task, is_stopped: Callable[[], bool] = _never) -> Done:
         where = socket.gethostname()
         words = f"a worker on {where} runs other code than this call; install the same lossylink there"
         return Done(mistake=f"{words}, or start the workers anew")
-    work = _Work(task, is_stopped)
+
+    def heed(_done: float, _total: float) -> None:
+        if is_stopped():
+            raise KeyboardInterrupt
+
+    paths: list[str] = []
+    failed: dict[str, str] = {}
+    mistake, interrupted = "", False
     try:
         with output_to(task.folder.parent):
-            work.run()
+            _run(task, heed, paths, failed)
     except UserError as error:
-        work.mistake = str(error)
-    return Done(
-        paths=tuple(work.paths),
-        failed=tuple(work.failed),
-        mistake=work.mistake,
-        interrupted=work.interrupted,
-    )
+        mistake = str(error)
+    except KeyboardInterrupt:
+        interrupted = True
+    return Done(paths=tuple(paths), failed=tuple(failed.items()), mistake=mistake, interrupted=interrupted)
 
 
-class _Work:
-    """A task under way."""
-
-    def __init__(self, task: Task, is_stopped: Callable[[], bool]) -> None:
-        self._task = task
-        self._is_stopped = is_stopped
-        self._shard = shards.Shard(task.folder, task.prefix)
-        self.paths: list[str] = []
-        self.failed: list[tuple[str, str]] = []
-        self.mistake = ""
-        self.interrupted = False
-
-    def run(self) -> None:
-        """Run the points that no earlier attempt has finished, until the last or a reason to stop."""
-        done = shards.begun(self._task.folder, self._task.prefix)
-        written = time.monotonic()
-        for name, scenario in self._task.points:
+def _run(task: Task, heed: Progress, paths: list[str], failed: dict[str, str]) -> None:
+    """Run the points that no earlier attempt has finished, and write them, whatever ends the task."""
+    done, shard = shards.begun(task.folder, task.prefix), shards.Shard(task.folder, task.prefix)
+    written = time.monotonic()
+    try:
+        for name, scenario in task.points:
             if name in done:
                 continue
-            if not self._run_point(name, scenario):
-                break
+            result = _measure(task, name, scenario, heed)
+            if isinstance(result, Run):
+                paths += shard.add(name, result, with_tables=task.with_tables)
+            else:
+                shard.lines.append(result)
+                failed |= {name: result.error} if result.error else {}
+            if failed and not task.keeps_going:
+                return
             if time.monotonic() - written > SHARD_SECONDS:
-                self.paths += self._shard.write()
+                paths += shard.write()
                 written = time.monotonic()
-        self.paths += self._shard.write()
+    finally:
+        paths += shard.write()
 
-    def _run_point(self, name: str, scenario: Scenario) -> bool:
-        """Run one point; returns whether to go on with the next."""
-        task = self._task
-        point, piece = read_name(name)
-        if name_of(scenario, task.until) != point:
-            self.mistake = (
-                f"a point arrived as another one on {socket.gethostname()}; install the same lossylink"
-            )
-            return False
-        try:
-            if piece is not None:
-                self._shard.add_piece(name, run_piece(scenario, piece, self._heed))
-                return True
-            run = self._measure(scenario)
-        except UserError as error:
-            self.mistake = str(error)
-            return False
-        except KeyboardInterrupt:
-            run = None
-        except Exception as error:  # whatever it is, it is this point's, and other points have a right to run
-            words = str(error) if isinstance(error, LossylinkError) else f"{type(error).__name__}: {error}"
-            self.failed.append((name, words))
-            self._shard.add_error(name, words)
-            return task.keeps_going
-        if run is None:
-            self.interrupted = True
-            return False
-        self.paths += self._shard.add(name, run, with_tables=task.with_tables)
-        return True
 
-    def _measure(self, scenario: Scenario) -> Run | None:
-        """Run a scenario; nothing if it was stopped."""
-        if self._is_stopped():
-            return None
-        backend = narrowing(scenario, self._task.until) if self._task.until is not None else None
-        run = run_scenario(scenario, backend=backend, progress=self._heed)
-        return None if run.interrupted else run
-
-    def _heed(self, _done: float, _total: float) -> None:
-        """End a simulation that is under way once the task is stopped."""
-        if self._is_stopped():
-            raise KeyboardInterrupt
+def _measure(task: Task, name: str, scenario: Scenario, heed: Progress) -> Run | shards.Finished:
+    """Run one point, or a piece of one; gives its run, or what is to be written of a piece or an error."""
+    point, piece = read_name(name)
+    if name_of(scenario, task.until) != point:
+        where = socket.gethostname()
+        raise UserError(f"a point arrived as another one on {where}; install the same lossylink")
+    heed(0.0, 1.0)
+    try:
+        if piece is not None:
+            return shards.Finished(name, run_piece(scenario, piece, heed))
+        backend = narrowing(scenario, task.until) if task.until is not None else None
+        run = run_scenario(scenario, backend=backend, progress=heed)
+    except UserError:
+        raise
+    except Exception as error:  # whatever it is, it is this point's, and other points have a right to run
+        words = str(error) if isinstance(error, LossylinkError) else f"{type(error).__name__}: {error}"
+        return shards.Finished(name, error=words)
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return run

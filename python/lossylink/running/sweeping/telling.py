@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.pieces import pieces_of, read_name
 from lossylink.running.sweeping.points import Point
 from lossylink.running.sweeping.result import rows_of
-from lossylink.running.sweeping.shards import Finished
 from lossylink.running.sweeping.task import Done, Task
 from lossylink.scenario.scenario import Scenario
 
@@ -40,14 +39,23 @@ class Told:
 
     def tell(self, task: Task, done: Done) -> None:
         """Take the news of a task."""
-        paths = [Path(path) for path in done.paths]
-        self.paths += paths
         for name, scenario in task.points:
             self._count(name, scenario)
         if self._progress is not None:
             self._progress(self._done, self._total)
-        if self._watch is not None:
-            self.show(one for path in paths for one in shards.read_shard(path))
+        self.take([Path(path) for path in done.paths])
+
+    def take(self, paths: Sequence[Path]) -> None:
+        """Take new shards, and tell the rows of the points in them; pieces have none."""
+        self.paths += paths
+        if self._watch is None:
+            return
+        ended = (one for path in paths for one in shards.read_shard(path))
+        whole = [one for one in ended if not one.error and one.name in self._places]
+        self._watch(
+            self._experiment,
+            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())],
+        )
 
     def _count(self, name: str, scenario: Scenario) -> None:
         """Count a point, or the share of it that a piece is."""
@@ -59,13 +67,3 @@ class Told:
         if piece is not None:
             share = piece.blocks / sum(one.blocks for one in pieces_of(scenario))
         self._done += share * len(self._places[point])
-
-    def show(self, ended: Iterable[Finished]) -> None:
-        """Tell the rows of points, of whatever ended; pieces have none."""
-        if self._watch is None:
-            return
-        whole = [one for one in ended if not one.error and one.name in self._places]
-        self._watch(
-            self._experiment,
-            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())],
-        )

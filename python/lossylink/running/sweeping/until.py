@@ -13,14 +13,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
+from lossylink.declared.backend import Backend
 from lossylink.declared.experiment import Experiment, Growth
 from lossylink.declared.experiments import all_experiments
-from lossylink.declared.job import Part
+from lossylink.declared.job import Job, Part, Progress
 from lossylink.errors import UserError, unknown
+from lossylink.running.backends import backend_named
+from lossylink.running.complete_row import clusters
 from lossylink.scenario.scenario import Scenario
 from lossylink.statistics.percentiles import percentile_of
 from lossylink.units import parse_count, parse_ratio
@@ -37,24 +42,16 @@ _EXAMPLE = "rel=10%@95%"
 
 @dataclass(frozen=True)
 class Until:
-    """A rule: work is added until half the width of a figure's interval is at most a share of the figure.
-
-    Attributes
-    ----------
-    share
-        The largest half width over the figure.
-    confidence
-        With which the interval holds.
-    column
-        The key of the figure in a row; that of the experiment when it is not given.
-    most
-        Most trials or packets of a point; `MOST_TIMES` times its own when it is not given.
-    """
+    """A rule: work is added until half the width of a figure's interval is at most a share of the figure."""
 
     share: float
+    """The largest half width over the figure."""
     confidence: float
+    """With which the interval holds."""
     column: str | None = None
+    """The key of the figure in a row; that of the experiment when it is not given."""
     most: int | None = None
+    """Most trials or packets of a point; `MOST_TIMES` times its own when it is not given."""
 
     def __str__(self) -> str:
         """Return the rule as it is written."""
@@ -137,12 +134,13 @@ class Until:
             return math.isinf(estimate.low)
         return (estimate.high - estimate.low) / 2 <= self.share * estimate.value
 
-    def columns(self, estimate: Estimate | None, *, look: int, is_met: bool) -> dict[str, Any]:
-        """Return what a row says about the rule."""
+    def columns(self, looks: Sequence[Estimate | None]) -> dict[str, Any]:
+        """Return what a row says about the rule, after the figures that each look gave."""
+        estimate = looks[-1] if looks else None
         return {
             "until": str(self),
-            "until_looks": look,
-            "until_met": is_met,
+            "until_looks": len(looks),
+            "until_met": self.is_met(estimate),
             "until_confidence": self.confidence,
             "until_low": None if estimate is None else estimate.low,
             "until_high": None if estimate is None else estimate.high,
@@ -202,7 +200,53 @@ def parse_until(text: str) -> Until:
     return Until(share, confidence, given.get("column"), most)
 
 
-def changed(configuration: Mapping[str, Any], key: str, amount: int) -> dict[str, Any]:
-    """Return a job's configuration with another amount of work."""
-    section, _, leaf = key.partition(".")
-    return {**configuration, section: {**configuration[section], leaf: amount}}
+def narrowing(scenario: Scenario, until: Until) -> Backend:
+    """Return the scenario's backend, which adds work to each job until the rule is met or at its maximum.
+
+    The row is that of a plain run with as much work, and the columns of the rule beside it.
+    """
+    backend, growth = backend_named(scenario.values.run.backend), scenario.experiment.growth
+    if growth is None:
+        raise ValueError(f"{scenario.experiment.name} does not grow")
+    amounts = until.looks(own_amount(scenario))
+
+    def measure(job: Job, report: Progress) -> Part:
+        looks: list[Estimate | None] = []
+
+        def is_enough(part: Part) -> bool:
+            looks.append(until.estimate(scenario.experiment, part))
+            return until.is_met(looks[-1])
+
+        if backend.grow is not None and growth.in_blocks:
+            part = backend.grow(job, report, amounts, is_enough)
+        else:
+            part = _anew(backend, job, report, [(growth.key, amount) for amount in amounts], is_enough)
+        if part.interrupted or not part.row:
+            return replace(part, row={})
+        return replace(part, row={**part.row, **until.columns(looks)})
+
+    return replace(backend, measure=measure)
+
+
+def _anew(
+    backend: Backend,
+    job: Job,
+    report: Progress,
+    amounts: Sequence[tuple[str, int]],
+    is_enough: Callable[[Part], bool],
+) -> Part:
+    """Run a job again and again, longer each time, until a look is content."""
+    part = Part()
+    for key, amount in amounts:
+        section, _, leaf = key.partition(".")
+        work = {section: {**job.configuration[section], leaf: amount}}
+        longer = replace(job, configuration={**job.configuration, **work})
+        part = backend.measure(longer, report)
+        if part.interrupted or not part.row:
+            break
+        if "effective_lost_packets" in part.row:
+            row = dict(part.row)
+            part = replace(part, row=row | clusters(row, longer.configuration))
+        if is_enough(part):
+            break
+    return part

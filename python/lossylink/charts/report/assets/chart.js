@@ -1,26 +1,39 @@
-// Draws every <figure class="chart"> from the JSON inside it: linear or logarithmic axes or categories, lines,
-// staircases, dots, bars, markers with error bars; a legend that toggles, a read-out under the pointer, zoom by drag,
-// wheel and keys.
+// Draws every <figure class="chart"> from the JSON inside it. uPlot has the axes, lines, staircases and the zoom by
+// drag; here are the marks that uPlot lacks, a legend of shapes and the read-out under the pointer.
 "use strict";
 (() => {
-  const SVG = "http://www.w3.org/2000/svg";
-  const MARGIN = { top: 20, right: 14, bottom: 44, left: 66 };
-  const WORDS_LEFT = 190; // room for categories in words
   const HEIGHT = 380;
+  const WORDS_LEFT = 190; // room for categories in words
   const NEAR_PIXELS = 10; // a pointer this close to a marker reads that marker
-  const ZOOM_STEP = 1.25;
-  const SMALLEST_DRAG_PIXELS = 6; // less is a click
+  const PAD_SHARE = 0.04; // of an axis, beyond the data
   const BAR_SHARE = 0.8; // of a category's place
+  const NARROW_DECADES = 0.5; // fewer have even steps
+  const FEW_DECADES = 2.2; // up to so many, 2 and 5 are labelled, too
+  const BEYOND = 1e6; // a staircase that goes on so far leaves every axis
+  const FAINT = "17"; // opacity of areas, behind a colour
+  const FONT = 'px system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif';
+  const DASHES = { dashed: [7, 4], dotted: [1.5, 3.5] };
   const SLOT_MARKERS = { blue: "square", green: "triangle", orange: "down", purple: "diamond", sky: "cross",
     yellow: "square" };
-  const hasMarkers = (series) => series.kind === "points" || series.kind === "marked";
-  const markerOf = (series, i) =>
-    (series.markers && series.markers[i]) || series.marker || SLOT_MARKERS[series.colour] || "circle";
-  // What never ended has an arrow at the edge: right of a staircase at its last share, above everything else.
-  const endsRight = (series) => series.kind === "step";
-  const isHollow = (series, i) => (series.hollow ? series.hollow[i] : series.kind === "points");
+  const SHAPES = {
+    circle: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", square: "M-4,-4h8v8h-8z", triangle: "M0,-4.8L4.4,3.2H-4.4z",
+    down: "M0,4.8L4.4,-3.2H-4.4z", diamond: "M0,-5.2L5.2,0L0,5.2L-5.2,0z", cross: "M-4,-4L4,4M4,-4L-4,4",
+    right: "M4.8,0L-3.2,4.4V-4.4z", dot: "M-1.5,0a1.5,1.5 0 1,0 3,0a1.5,1.5 0 1,0 -3,0",
+    bar: "M-8,-5H8V5H-8z", small: "M-2.5,-2.5l5,5m0,-5l-5,5",
+  };
 
-  // ---- numbers -----------------------------------------------------------------------------------------------
+  const colour = (slot) => getComputedStyle(document.documentElement).getPropertyValue(`--${slot}`);
+  const hasLine = (series) => !["points", "bars", "dots"].includes(series.kind);
+  const hasMarkers = (series) => series.kind === "points" || series.kind === "marked";
+  const isHollow = (series, i) => (series.hollow ? series.hollow[i] : series.kind === "points");
+  const dashesOf = (series) => DASHES[series.stroke] || (!series.stroke && series.dashed ? [6, 4] : []);
+  const shapeOf = (series, i) => (series.kind === "bars" ? "bar"
+    : series.kind === "dots" ? (series.dashed ? "small" : "dot")
+      : (series.markers && series.markers[i]) || series.marker || SLOT_MARKERS[series.colour] || "circle");
+  // Dashes lie over what is solid, so that lines which coincide both show; markers lie over all lines.
+  const layerOf = (series) => (series.kind === "points" ? 2 : series.dashed ? 1 : 0);
+
+  // ---- numbers and axes --------------------------------------------------------------------------------------
 
   const superscript = (n) => String(n).replace("-", "⁻").replace(/\d/g, (d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
 
@@ -40,555 +53,399 @@
   const flatten = (axis, value) => (isLog(axis) ? Math.log10(value) : value);
   const unflatten = (axis, value) => (isLog(axis) ? 10 ** value : value);
 
-  function linearTicks(low, high, wanted) {
-    const rough = (high - low) / wanted;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-    const ticks = [];
-    for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) {
-      ticks.push({ at: n * step, text: figure(Number((n * step).toPrecision(12)), 6) });
-    }
-    return ticks;
+  function ends(spec, key) {
+    const axis = spec[key];
+    if (axis.categories) return [-0.6, axis.categories.length - 0.4];
+    const found = spec.series
+      .flatMap((s) => [...s[key], ...(key === "y" ? [...(s.y_low || []), ...(s.y_high || [])] : [])])
+      .map((value) => flatten(axis, value)).filter(Number.isFinite);
+    const [low, high] = [Math.min, Math.max].map((most) => found.reduce((a, b) => most(a, b), found[0] || 0));
+    const pad = (high - low || 1) * PAD_SHARE;
+    return [axis.low ?? unflatten(axis, low - pad), axis.high ?? unflatten(axis, high + pad)];
   }
 
-  // Decades, their minor lines, and labels at 2 and 5 once few decades are in view.
-  function logTicks(low, high, wanted) {
-    if (high - low < 0.5) {
-      const ticks = linearTicks(10 ** low, 10 ** high, wanted);
-      return ticks.filter((t) => t.at > 0).map((t) => ({ ...t, at: Math.log10(t.at) }));
+  // One to nine times each power of ten; even steps where these are too few.
+  function logSplits(low, high) {
+    if (Math.log10(high / low) < NARROW_DECADES) {
+      return [1, 2, 3, 4].map((n) => Number((low + (high - low) * n / 5).toPrecision(3)));
     }
-    const stride = Math.max(1, Math.ceil((high - low) / wanted));
-    const ticks = [];
-    for (let decade = Math.floor(low); decade <= high; decade += 1) {
-      for (let m = 1; m < 10; m += 1) {
-        const at = decade + Math.log10(m);
-        if (at < low - 1e-9 || at > high + 1e-9) continue;
-        const labelled = (m === 1 && decade % stride === 0) || ((m === 2 || m === 5) && high - low < 2.2);
-        ticks.push({ at, text: labelled ? figure(m * 10 ** decade, 3) : "", minor: m !== 1 });
-      }
-    }
-    return ticks;
+    const powers = Array.from({ length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
+      (_, n) => Math.floor(Math.log10(low)) + n);
+    return powers.flatMap((power) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((m) => Number(`${m}e${power}`)))
+      .filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
   }
 
-  const ticksOf = (axis, [low, high], wanted) => axis.categories
-    ? axis.categories.map((text, at) => ({ at, text })).filter((t) => (t.at - low) * (t.at - high) <= 0)
-    : axis.ticks ? axis.ticks.map((value) => ({ at: flatten(axis, value), text: figure(value) }))
-      .filter((t) => t.at >= low && t.at <= high)
-    : isLog(axis) ? logTicks(low, high, wanted) : linearTicks(low, high, wanted);
+  function logWords(splits, decades, wanted) {
+    const stride = Math.max(1, Math.ceil(decades / wanted));
+    return splits.map((value) => {
+      const [mantissa, power] = value.toExponential().split("e").map(Number);
+      const isWord = decades < NARROW_DECADES || (mantissa === 1 && power % stride === 0)
+        || ((mantissa === 2 || mantissa === 5) && decades < FEW_DECADES);
+      return isWord ? figure(value, 3) : "";
+    });
+  }
 
-  // ---- data --------------------------------------------------------------------------------------------------
-
-  function fullView(spec) {
-    const domain = (key) => {
-      const axis = spec[key];
-      // The first category of the y axis is on top.
-      if (axis.categories) {
-        const ends = [-0.6, axis.categories.length - 0.4];
-        return key === "y" ? ends.reverse() : ends;
-      }
-      const values = spec.series
-        .flatMap((s) => [...s[key], ...(key === "y" ? [...(s.y_low || []), ...(s.y_high || [])] : [])])
-        .filter((v) => Number.isFinite(v) && !(isLog(axis) && v <= 0))
-        .map((v) => flatten(axis, v));
-      let low = values.reduce((a, b) => Math.min(a, b), Infinity);
-      let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
-      if (!values.length) low = high = 0;
-      const pad = (high - low || 1) * 0.04;
-      low = axis.low === undefined ? low - pad : flatten(axis, axis.low);
-      high = axis.high === undefined ? high + pad : flatten(axis, axis.high);
-      return [low, high];
+  function axisOf(spec, key) {
+    const axis = spec[key];
+    const fixed = axis.categories ? axis.categories.map((_, n) => n) : axis.ticks;
+    const within = (values, low, high) => values.filter((value) => value >= low && value <= high);
+    return {
+      scale: key, side: key === "x" ? 2 : 3, label: axis.label + (axis.unit ? ` (${axis.unit})` : ""),
+      size: key === "x" ? 24 : axis.categories ? WORDS_LEFT - 20 : 46, space: key === "x" ? 70 : 40,
+      labelSize: 20, gap: 6,
+      font: `12${FONT}`, labelFont: `12.5${FONT}`, stroke: () => colour("soft"), ticks: { show: false },
+      grid: { stroke: () => colour("line"), width: 1 }, filter: (_, splits) => splits,
+      ...(fixed ? { splits: (_, __, low, high) => within(fixed, low, high) }
+        : isLog(axis) ? { splits: (_, __, low, high) => logSplits(low, high) } : {}),
+      values: ({ scales }, splits) => (axis.categories ? splits.map((value) => axis.categories[value])
+        : fixed || !isLog(axis) ? splits.map((value) => figure(value, 6))
+          : logWords(splits, Math.log10(scales[key].max / scales[key].min), key === "x" ? 7 : 6)),
     };
-    return { x: domain("x"), y: domain("y") };
   }
 
-  // Value of a falling staircase or a line at the pointer, by what the chart reads.
-  function readSeries(series, spec, at) {
-    if (series.kind === "points" || series.kind === "bars") return null;
-    if (spec.read === "percentile") {
-      if (series.never && at.y <= series.never[0]) return { x: NaN, y: at.y, text: "never" };
-      let found = -1;
-      for (let i = 0; i < series.y.length && series.y[i] >= at.y; i += 1) found = i;
-      return found < 0 ? null : { x: series.x[found], y: at.y, text: withUnit(series.x[found], spec.x) };
-    }
-    let best = 0;
-    const distance = (i) => Math.abs(flatten(spec.x, series.x[i]) - flatten(spec.x, at.x));
-    for (let i = 1; i < series.x.length; i += 1) if (distance(i) < distance(best)) best = i;
-    return { x: series.x[best], y: series.y[best], text: withUnit(series.y[best], spec.y) };
-  }
-
-  // ---- drawing -----------------------------------------------------------------------------------------------
-
-  function node(name, attributes, parent, text) {
-    const made = name.startsWith("html:")
-      ? document.createElement(name.slice(5))
-      : document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text !== undefined) made.textContent = text;
-    if (parent) parent.append(made);
-    return made;
-  }
-
-  // Dots, or crosses where the series is the second of its colour.
-  const dotAt = (series, x, y) => (series.dashed
-    ? `M${(x - 2.5).toFixed(2)},${(y - 2.5).toFixed(2)}l5,5m0,-5l-5,5` : `M${x.toFixed(2)},${y.toFixed(2)}h0`);
-  const classOfDots = (series) => (series.dashed ? "dots crosses" : "dots");
-
-  function pathOf(series, place) {
-    let path = "";
-    let previous = null;
-    for (let i = 0; i < series.x.length; i += 1) {
-      const [x, y] = place(series.x[i], series.y[i]);
-      if (!Number.isFinite(x) || !Number.isFinite(y)) { previous = null; continue; }
-      if (series.kind === "dots") path += dotAt(series, x, y);
-      else if (!previous) path += `M${x.toFixed(2)},${y.toFixed(2)}`;
-      else if (series.kind === "bins") path += `H${x.toFixed(2)}V${y.toFixed(2)}`;
-      else if (series.kind === "step") path += `V${y.toFixed(2)}H${x.toFixed(2)}`;
-      else path += `L${x.toFixed(2)},${y.toFixed(2)}`;
-      previous = [x, y];
-    }
-    return path;
-  }
-
-  const STROKES = { solid: "none", dashed: "7 4", dotted: "1.5 3.5" };
-  const dashesOf = (series) => STROKES[series.stroke] || (series.dashed ? "6 4" : "none");
-
-  // Dashes lie over what is solid, so that lines which coincide both show; markers lie over all lines.
-  const layerOf = (series) => (series.kind === "points" ? 2 : series.dashed ? 1 : 0);
-
-  const MARKERS = {
-    circle: (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
-    square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
-    triangle: (r) => `M0,${-1.2 * r}L${1.1 * r},${0.8 * r}H${-1.1 * r}z`,
-    diamond: (r) => `M0,${-1.3 * r}L${1.3 * r},0L0,${1.3 * r}L${-1.3 * r},0z`,
-    down: (r) => `M0,${1.2 * r}L${1.1 * r},${-0.8 * r}H${-1.1 * r}z`,
-    cross: (r) => `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`,
-    right: (r) => `M${1.2 * r},0L${-0.8 * r},${1.1 * r}V${-1.1 * r}z`,
-  };
+  // Another measure of the x axis, above the plot.
+  const topAxis = (top) => ({
+    scale: "x", side: 0, label: top.label, size: 18, labelSize: 16, gap: 2, font: `12${FONT}`, labelFont: `12${FONT}`,
+    stroke: () => colour("soft"), grid: { show: false }, ticks: { show: false }, filter: (_, splits) => splits,
+    splits: (_, __, low, high) => top.ticks.map(([value]) => value).filter((value) => value >= low && value <= high),
+    values: (_, splits) => splits.map((value) => top.ticks.find(([at]) => at === value)[1]),
+  });
 
   class ChartView {
     constructor(figureElement, spec) {
-      this.figure = figureElement;
       this.spec = spec;
-      this.home = fullView(spec);
-      this.left = spec.y.categories ? WORDS_LEFT : MARGIN.left;
-      this.view = structuredClone(this.home);
+      this.series = [...spec.series].sort((a, b) => layerOf(a) - layerOf(b));
       this.hidden = new Set();
-      this.legend = node("html:div", { class: "legend", role: "group", "aria-label": "series" });
-      this.stage = node("html:div", { class: "stage" });
-      this.svg = node("svg", { tabindex: "0", role: "img", "aria-label": this.describe() }, this.stage);
-      this.tip = node("html:div", { class: "tip", hidden: "" }, this.stage);
-      this.figure.prepend(this.legend, this.stage);
+      this.home = { x: ends(spec, "x"), y: ends(spec, "y") };
+      this.legend = this.make("div", { class: "legend", role: "group", "aria-label": "series" });
+      this.stage = this.make("div", { class: "stage" });
+      this.tip = this.make("div", { class: "tip", hidden: "" }, this.stage);
+      figureElement.prepend(this.legend, this.stage);
       this.buildLegend();
-      this.listen();
-      this.draw();
-      new ResizeObserver(() => { if (this.stage.clientWidth !== this.width) this.draw(); }).observe(this.stage);
+      new ResizeObserver(() => requestAnimationFrame(() => this.fit())).observe(this.stage);
     }
 
-    describe() {
-      const names = this.spec.series.map((s) => s.name).join(", ");
-      return `${this.spec.title}. ${this.spec.y.label} against ${this.spec.x.label}, for ${names}. ` +
-        "Keys: plus and minus zoom, arrows move, 0 resets.";
+    make(name, attributes, parent, text = "") {
+      const made = document.createElement(name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      made.append(text);
+      if (parent) parent.append(made);
+      return made;
     }
 
-    buildLegend() {
-      this.spec.series.forEach((series, place) => {
-        if (series.is_quiet) return;
-        const button = node("html:button", { type: "button", "aria-pressed": "true" }, this.legend);
-        const swatch = node("svg", { width: 26, height: 12, "aria-hidden": "true" }, button);
-        this.drawSample(series, swatch);
-        button.append(series.name);
-        button.addEventListener("click", () => {
-          if (!this.hidden.delete(place)) this.hidden.add(place);
-          button.setAttribute("aria-pressed", String(!this.hidden.has(place)));
-          this.draw();
-        });
-      });
-      (this.spec.keys || []).forEach((key) => {
-        const words = node("html:span", { class: "key" }, this.legend);
-        const swatch = node("svg", { width: 26, height: 12, "aria-hidden": "true" }, words);
-        this.drawMarker(key.marker, key.hollow, swatch, [13, 6]);
-        words.append(key.label);
-      });
+    // A chart in a folded section is drawn when that section opens.
+    fit() {
+      const size = { width: this.stage.clientWidth, height: HEIGHT };
+      if (!size.width) return;
+      if (!this.plot) this.plot = this.build(size);
+      else if (this.plot.width !== size.width) this.plot.setSize(size);
     }
 
-    drawMarker(marker, hollow, parent, [px, py]) {
-      node("path", { class: hollow || marker === "cross" ? "marker" : "marker full", d: MARKERS[marker](4),
-        transform: `translate(${px},${py})` }, parent);
+    build(size) {
+      const { spec } = this;
+      const scale = (key) => ({ time: false, distr: isLog(spec[key]) ? 3 : 1, range: this.home[key],
+        dir: key === "y" && spec.y.categories ? -1 : 1 }); // the first category of the y axis is on top
+      const plot = new uPlot({
+        ...size, mode: 2, legend: { show: false }, padding: [spec.top ? 2 : 20, 14, 0, 0],
+        scales: { x: scale("x"), y: scale("y") },
+        axes: [axisOf(spec, "x"), axisOf(spec, "y"), ...(spec.top ? [topAxis(spec.top)] : [])],
+        series: [{}, ...this.series.map((series) => this.lineOf(series))],
+        cursor: { x: spec.read === "x", y: spec.read === "percentile", points: { show: false },
+          drag: { x: true, y: true, dist: 6, setScale: false },
+          bind: { dblclick: () => () => this.look(this.home) } },
+        hooks: {
+          drawAxes: [() => this.drawGuides()], drawSeries: [(_, place) => this.drawMarks(this.series[place - 1])],
+          setCursor: [() => this.read()], setSelect: [() => this.select()],
+        },
+      }, [null, ...this.series.map((series) => this.dataOf(series))], this.stage);
+      const names = spec.series.map((series) => series.name).join(", ");
+      plot.over.setAttribute("role", "img");
+      plot.over.setAttribute("aria-label", `${spec.title}. ${spec.y.label} against ${spec.x.label}, for ${names}.`);
+      return plot;
     }
 
-    drawSample(series, parent) {
-      const colour = `var(--${series.colour})`;
-      if (hasMarkers(series)) {
-        parent.setAttribute("style", `color: ${colour}`);
-        if (series.kind === "marked") node("path", { class: "line", d: "M1,6H25",
-          "stroke-dasharray": dashesOf(series) }, parent);
-        this.drawMarker(markerOf(series, 0), isHollow(series, 0), parent, [13, 6]);
-      } else if (series.kind === "bars") {
-        node("rect", { class: isHollow(series, 0) ? "block hollow" : "block", x: 5, y: 1, width: 16, height: 10,
-          style: `color: ${colour}` }, parent);
-      } else if (series.kind === "dots") {
-        const dots = [[5, 8], [13, 4], [21, 7]].map(([x, y]) => dotAt(series, x, y)).join("");
-        node("path", { class: classOfDots(series), d: dots, style: `color: ${colour}` }, parent);
-      } else {
-        node("path", { d: "M1,6H25", stroke: colour, "stroke-width": 2,
-          "stroke-dasharray": dashesOf(series) }, parent);
-      }
-    }
-
-    get inner() {
-      return { width: Math.max(120, this.width - this.left - MARGIN.right),
-        height: HEIGHT - MARGIN.top - MARGIN.bottom };
-    }
-
-    // From data to pixels, and from pixels to data.
-    place(x, y) {
-      const { width, height } = this.inner;
-      const [left, right] = this.view.x;
-      const [bottom, top] = this.view.y;
-      return [
-        this.left + ((flatten(this.spec.x, x) - left) / (right - left)) * width,
-        MARGIN.top + height - ((flatten(this.spec.y, y) - bottom) / (top - bottom)) * height,
-      ];
-    }
-
-    flatAt(px, py) {
-      const { width, height } = this.inner;
-      const [left, right] = this.view.x;
-      const [bottom, top] = this.view.y;
+    lineOf(series) {
+      const { linear, stepped } = uPlot.paths;
+      const paths = { step: stepped({ align: -1 }), bins: stepped({ align: 1 }) }[series.kind] || linear();
       return {
-        x: left + ((px - this.left) / width) * (right - left),
-        y: bottom + ((MARGIN.top + height - py) / height) * (top - bottom),
+        stroke: () => colour(series.colour), width: 1.9, dash: dashesOf(series), points: { show: false },
+        fill: series.is_filled ? () => colour(series.colour) + FAINT : undefined,
+        fillTo: (plot) => plot.scales.y.min, paths: hasLine(series) ? paths : () => null,
       };
     }
 
-    draw() {
-      this.width = this.stage.clientWidth || 720;
-      this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
-      this.svg.replaceChildren();
-      const { width, height } = this.inner;
-      const clip = `clip-${this.figure.id}`;
-      node("rect", { x: this.left, y: MARGIN.top, width, height }, node("clipPath", { id: clip },
-        node("defs", {}, this.svg)));
-      this.drawAxes();
-      const plot = node("g", { "clip-path": `url(#${clip})` }, this.svg);
-      this.spec.guides.forEach((guide) => this.drawGuide(guide, plot));
-      const shown = this.spec.series.filter((_, i) => !this.hidden.has(i));
-      shown.sort((a, b) => layerOf(a) - layerOf(b)).forEach((series) => this.drawSeries(series, plot));
-      this.overlay = node("g", { class: "overlay", "clip-path": `url(#${clip})` }, this.svg);
-      this.tip.hidden = true;
+    // What a line goes through: a staircase whose values do not all end goes on to the right edge.
+    dataOf(series) {
+      const [low, high] = this.home.x;
+      const shown = series.y.map((value) => (isLog(this.spec.y) && value <= 0 ? null : value));
+      if (series.kind !== "step" || !series.never) return [series.x, shown];
+      const first = series.x.length ? [] : [low];
+      const beyond = isLog(this.spec.x) ? high * BEYOND : high + (high - low) * 9;
+      return [[...first, ...series.x, beyond], [...first.map(() => series.never[0]), ...shown, series.never[0]]];
     }
 
-    drawAxes() {
-      const { width, height } = this.inner;
-      const bottom = MARGIN.top + height;
-      const grid = node("g", { class: "grid" }, this.svg);
-      const text = node("g", { class: "ticks" }, this.svg);
-      for (const tick of ticksOf(this.spec.x, this.view.x, Math.max(3, width / 90))) {
-        const [px] = this.place(unflatten(this.spec.x, tick.at), unflatten(this.spec.y, this.view.y[0]));
-        node("path", { d: `M${px},${MARGIN.top}V${bottom}`, class: tick.minor ? "minor" : "" }, grid);
-        if (tick.text) node("text", { x: px, y: bottom + 16, "text-anchor": "middle" }, text, tick.text);
-      }
-      for (const tick of ticksOf(this.spec.y, this.view.y, Math.max(3, height / 50))) {
-        const [, py] = this.place(unflatten(this.spec.x, this.view.x[0]), unflatten(this.spec.y, tick.at));
-        node("path", { d: `M${this.left},${py}H${this.left + width}`, class: tick.minor ? "minor" : "" }, grid);
-        if (tick.text) node("text", { x: this.left - 7, y: py + 4, "text-anchor": "end" }, text, tick.text);
-      }
-      const label = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
-      const middle = MARGIN.top + height / 2;
-      node("text", { x: this.left + width / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "axis" }, text,
-        label(this.spec.x));
-      node("text", { transform: `translate(14,${middle}) rotate(-90)`, "text-anchor": "middle", class: "axis" },
-        text, label(this.spec.y));
-      node("rect", { x: this.left, y: MARGIN.top, width, height, class: "frame" }, this.svg);
-      if (this.spec.top) this.drawTop(this.spec.top, text);
-    }
-
-    // Another measure of the x axis: its words stand above the plot.
-    drawTop(top, parent) {
-      const [left, right] = this.view.x;
-      node("text", { x: this.left + this.inner.width, y: 8, "text-anchor": "end", class: "axis" }, parent, top.label);
-      for (const [value, word] of top.ticks) {
-        const at = flatten(this.spec.x, value);
-        if (at < left || at > right) continue;
-        const [px] = this.place(value, unflatten(this.spec.y, this.view.y[0]));
-        node("path", { class: "frame", d: `M${px},${MARGIN.top}v4` }, this.svg);
-        node("text", { x: px, y: MARGIN.top - 3, "text-anchor": "middle" }, parent, word);
+    buildLegend() {
+      const entry = (name, attributes, shape, slot, fill, dashes, words) => {
+        const made = this.make(name, attributes, this.legend);
+        const line = dashes ? `<path d="M1,6H25" stroke-dasharray="${dashes}"/>` : "";
+        const mark = shape ? `<path d="${SHAPES[shape]}" transform="translate(13,6)" fill="${fill}"/>` : "";
+        const style = `color: var(--${slot})`;
+        made.innerHTML = `<svg width="26" height="12" aria-hidden="true" style="${style}">${line}${mark}</svg>`;
+        made.append(words);
+        return made;
+      };
+      const fillOf = (hollow) => (hollow ? "var(--paper)" : "currentColor");
+      this.spec.series.filter((series) => !series.is_quiet).forEach((series) => {
+        const dashes = hasLine(series) ? dashesOf(series).join(" ") || "none" : "";
+        const shape = hasLine(series) && !hasMarkers(series) ? "" : shapeOf(series, 0);
+        const button = entry("button", { type: "button", "aria-pressed": "true" }, shape, series.colour,
+          fillOf(isHollow(series, 0)), dashes, series.name);
+        button.addEventListener("click", () => {
+          if (!this.hidden.delete(series)) this.hidden.add(series);
+          button.setAttribute("aria-pressed", String(!this.hidden.has(series)));
+          this.plot.series[this.series.indexOf(series) + 1].show = !this.hidden.has(series);
+          this.plot.redraw();
+        });
+      });
+      for (const key of this.spec.keys || []) {
+        entry("span", { class: "key" }, key.marker, "ink", fillOf(key.hollow), "", key.label);
       }
     }
 
-    drawGuide(guide, parent) {
-      const { width, height } = this.inner;
-      const onX = guide.axis === "x";
-      const [px, py] = this.place(onX ? guide.value : unflatten(this.spec.x, this.view.x[0]),
-        onX ? unflatten(this.spec.y, this.view.y[0]) : guide.value);
-      node("path", { class: "guide", d: onX ? `M${px},${MARGIN.top}v${height}` : `M${this.left},${py}h${width}` },
-        parent);
-      const visible = px >= this.left && px <= this.left + width;
-      if (onX && visible) node("text", { class: "guide", x: px - 3, y: MARGIN.top - 6 }, this.svg, guide.label);
-      if (!onX) node("text", { class: "guide", x: this.left + 6, y: py - 5 }, parent, guide.label);
+    // ---- marks -------------------------------------------------------------------------------------------------
+
+    place(x, y) {
+      return [this.plot.valToPos(x, "x"), this.plot.valToPos(y, "y")];
     }
 
-    drawSeries(series, parent) {
-      const group = node("g", { style: `color: var(--${series.colour})` }, parent);
-      const place = (x, y) => this.place(x, y);
-      if (series.kind === "dots") {
-        node("path", { class: classOfDots(series), d: pathOf(series, place) }, group);
-        return;
-      }
-      if (series.kind === "bars") {
-        this.boxesOf(series).forEach((box) => this.drawBar(series, box, group));
-        this.drawNever(series, group);
-        return;
-      }
-      if (series.kind !== "points") {
-        const path = pathOf(series, place);
-        const ground = MARGIN.top + this.inner.height;
-        if (series.is_filled && series.x.length) {
-          const [first, last] = [0, series.x.length - 1].map((i) => place(series.x[i], series.y[i])[0]);
-          node("path", { class: "area", d: `${path}L${last},${ground}H${first}z` }, group);
+    // Calls with the canvas in units of the page, from the corner of the plot, and only inside of the plot.
+    inside(draw) {
+      const { ctx, bbox } = this.plot;
+      ctx.save();
+      ctx.translate(bbox.left, bbox.top);
+      ctx.scale(uPlot.pxRatio, uPlot.pxRatio);
+      const [width, height] = [bbox.width / uPlot.pxRatio, bbox.height / uPlot.pxRatio];
+      const clipped = new Path2D();
+      clipped.rect(0, 0, width, height);
+      ctx.setLineDash([]);
+      [ctx.font, ctx.textAlign, ctx.textBaseline, ctx.lineWidth] = [`11${FONT}`, "left", "alphabetic", 1];
+      draw(ctx, width, height, clipped);
+      ctx.restore();
+    }
+
+    drawGuides() {
+      this.inside((ctx, width, height) => {
+        [ctx.strokeStyle, ctx.fillStyle] = [colour("soft"), colour("soft")];
+        ctx.strokeRect(0, 0, width, height);
+        ctx.setLineDash([2, 3]);
+        for (const { axis, value, label } of this.spec.guides) {
+          const at = this.plot.valToPos(value, axis);
+          if (at < 0 || at > (axis === "x" ? width : height)) continue;
+          ctx.stroke(new Path2D(axis === "x" ? `M${at},0v${height}` : `M0,${at}h${width}`));
+          ctx.fillText(label, axis === "x" ? at - 3 : 6, axis === "x" ? -6 : at - 5);
         }
-        if (series.kind === "line" && series.y_low) {
-          const high = pathOf({ ...series, y: series.y_high }, place);
-          const low = pathOf({ ...series, x: [...series.x].reverse(), y: [...series.y_low].reverse() }, place);
-          node("path", { class: "area", d: `${high}${low.replace("M", "L")}z` }, group);
+      });
+    }
+
+    drawMarks(series) {
+      this.inside((ctx, width, height, clipped) => {
+        ctx.clip(clipped);
+        [ctx.strokeStyle, ctx.fillStyle] = [colour(series.colour), colour(series.colour)];
+        if (series.kind === "bars") this.drawBars(series, ctx);
+        else if (series.kind === "line" && series.y_low) this.drawBand(series, ctx);
+        else if (!hasLine(series) || hasMarkers(series)) this.drawPoints(series, ctx);
+        for (const at of series.never || []) {
+          const y = this.place(0, at)[1];
+          if (series.kind === "step") this.drawShape(ctx, "right", width - 5, y, false);
+          else this.drawShape(ctx, "triangle", this.place(at + this.shiftOf(series), 1)[0], 5, false);
         }
-        node("path", { class: "line", d: path + this.tailOf(series), "stroke-dasharray": dashesOf(series) }, group);
-        this.drawNever(series, group);
-        if (series.kind !== "marked") return;
-      }
+      });
+    }
+
+    drawShape(ctx, shape, x, y, hollow) {
+      const path = new Path2D();
+      path.addPath(new Path2D(SHAPES[shape]), new DOMMatrix([1, 0, 0, 1, x, y]));
+      const inked = ctx.fillStyle;
+      if (hollow) ctx.fillStyle = colour("paper");
+      ctx.fill(path);
+      ctx.fillStyle = inked;
+      if (shape !== "dot") ctx.stroke(path);
+    }
+
+    drawBand(series, ctx) {
+      const corners = [...series.x.map((x, i) => this.place(x, series.y_high[i])),
+        ...series.x.map((x, i) => this.place(x, series.y_low[i])).reverse()];
+      ctx.fillStyle += FAINT;
+      ctx.fill(new Path2D(`M${corners.map((corner) => corner.join()).join("L")}z`));
+    }
+
+    drawPoints(series, ctx) {
       series.x.forEach((x, i) => {
-        const [px, py] = place(x, series.y[i]);
-        if (!Number.isFinite(px) || !Number.isFinite(py)) return;
-        if (series.y_low) {
-          const [, low] = place(x, series.y_low[i]);
-          const [, high] = place(x, series.y_high[i]);
-          if (Number.isFinite(low) && Number.isFinite(high)) node("path", { class: "bar",
-            d: `M${px},${low}V${high}M${px - 3},${low}h6M${px - 3},${high}h6` }, group);
-        }
-        this.drawMarker(markerOf(series, i), isHollow(series, i), group, [px, py]);
-        if (series.is_labelled) node("text", { x: px + 7, y: py - 5 }, group, series.labels[i]);
+        const [px, py] = this.place(x, series.y[i]);
+        if (isLog(this.spec.y) && series.y[i] <= 0) return;
+        if (series.y_low) this.drawInterval(series, i, px, ctx);
+        ctx.lineWidth = series.kind === "dots" ? 1.3 : 1.6;
+        this.drawShape(ctx, shapeOf(series, i), px, py, isHollow(series, i));
+        if (!series.is_labelled) return;
+        ctx.fillStyle = colour("soft");
+        ctx.fillText(series.labels[i], px + 7, py - 5);
+        ctx.fillStyle = ctx.strokeStyle;
       });
     }
 
-    // How a staircase whose values do not all end goes on to the right edge.
-    tailOf(series) {
-      if (!endsRight(series) || !series.never) return "";
-      const [, y] = this.place(NaN, series.never[0]);
-      const right = `H${(this.left + this.inner.width).toFixed(2)}`;
-      return series.x.length ? `V${y.toFixed(2)}${right}` : `M${this.left},${y.toFixed(2)}${right}`;
+    drawInterval(series, i, px, ctx) {
+      const [low, high] = [series.y_low[i], series.y_high[i]].map((value) => this.place(1, value)[1]);
+      ctx.lineWidth = 1;
+      if (!Number.isFinite(low + high)) return;
+      ctx.stroke(new Path2D(`M${px},${low}V${high}M${px - 3},${low}h6M${px - 3},${high}h6`));
     }
 
-    drawNever(series, group) {
-      const inset = 5;
-      const shift = series.kind === "bars" ? this.shiftOf(series) : 0;
-      (series.never || []).forEach((at) => {
-        if (endsRight(series)) {
-          this.drawMarker("right", false, group, [this.left + this.inner.width - inset, this.place(NaN, at)[1]]);
-        } else {
-          this.drawMarker("triangle", false, group, [this.place(at + shift, NaN)[0], MARGIN.top + inset]);
-        }
+    drawBars(series, ctx) {
+      const inked = ctx.fillStyle;
+      this.boxesOf(series).forEach(([x, y, width, height], i) => {
+        ctx.fillStyle = isHollow(series, i) ? colour("paper") : inked;
+        ctx.fillRect(x, y, width, height);
+        ctx.strokeRect(x, y, width, height);
+        if (!series.y_low) return;
+        ctx.strokeStyle = colour("ink");
+        this.drawInterval(series, i, x + width / 2, ctx);
+        ctx.strokeStyle = inked;
       });
+      ctx.fillStyle = inked;
     }
 
     barsBeside() {
-      return this.spec.series.filter((one, i) => one.kind === "bars" && !one.base && !this.hidden.has(i));
+      return this.spec.series.filter((one) => one.kind === "bars" && !one.base && !this.hidden.has(one));
     }
 
     // How far the bars of a series stand from the middle of their place.
     shiftOf(series) {
       const bars = this.barsBeside();
-      return series.base ? 0 : (bars.indexOf(series) - (bars.length - 1) / 2) * (BAR_SHARE / bars.length);
+      return series.kind !== "bars" || series.base ? 0
+        : (bars.indexOf(series) - (bars.length - 1) / 2) * (BAR_SHARE / bars.length);
     }
 
-    // Bars of a series in pixels: beside those of other series, or on them where they have a base.
+    // Left, top, width and height of the bars of a series: beside those of other series, or on them by a base.
     boxesOf(series) {
-      const lies = Boolean(this.spec.y.categories);
-      const along = lies ? "y" : "x";
-      const thickness = series.base ? BAR_SHARE : BAR_SHARE / this.barsBeside().length;
-      const shift = this.shiftOf(series);
-      const ground = unflatten(this.spec[lies ? "x" : "y"], this.view[lies ? "x" : "y"][0]);
-      return series.x.map((_, i) => {
-        const at = series[along][i] + shift;
-        const base = series.base ? series.base[i] : isLog(this.spec[lies ? "x" : "y"]) ? ground : 0;
-        const value = series[lies ? "x" : "y"][i] + (series.base ? base : 0);
-        const [a, b] = [[at - thickness / 2, base], [at + thickness / 2, value]]
-          .map(([across, up]) => (lies ? this.place(up, across) : this.place(across, up)));
-        return { i, x: Math.min(a[0], b[0]), y: Math.min(a[1], b[1]), width: Math.abs(a[0] - b[0]),
-          height: Math.abs(a[1] - b[1]) };
+      const [along, up] = this.spec.y.categories ? ["y", "x"] : ["x", "y"];
+      const half = BAR_SHARE / 2 / (series.base ? 1 : this.barsBeside().length);
+      const ground = isLog(this.spec[up]) ? this.plot.scales[up].min : 0;
+      return series[along].map((middle, i) => {
+        const at = middle + this.shiftOf(series);
+        const base = series.base ? series.base[i] : ground;
+        const top = series[up][i] + (series.base ? base : 0);
+        const [a, b] = [[at - half, base], [at + half, top]]
+          .map(([x, y]) => (along === "x" ? this.place(x, y) : this.place(y, x)));
+        return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])];
       });
     }
 
-    drawBar(series, { i, x, y, width, height }, group) {
-      node("rect", { class: isHollow(series, i) ? "block hollow" : "block", x, y, width, height }, group);
-      if (!series.y_low) return;
-      const [low, high] = [series.y_low[i], series.y_high[i]].map((value) => this.place(series.x[i], value)[1]);
-      node("path", { class: "bar over", d: `M${x + width / 2},${low}V${high}` }, group);
+    // ---- zoom --------------------------------------------------------------------------------------------------
+
+    look(view) {
+      this.plot.batch(() => ["x", "y"].forEach((key) => {
+        this.plot.setScale(key, { min: view[key][0], max: view[key][1] });
+      }));
     }
 
-    // ---- pointer, wheel and keys -----------------------------------------------------------------------------
-
-    listen() {
-      const at = (event) => {
-        const box = this.svg.getBoundingClientRect();
-        const scale = this.width / box.width;
-        return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-      };
-      this.svg.addEventListener("pointermove", (event) => this.move(...at(event)));
-      this.svg.addEventListener("pointerleave", () => { if (!this.from) this.clearOverlay(); });
-      this.svg.addEventListener("pointerdown", (event) => {
-        if (event.button !== 0) return;
-        this.from = at(event);
-        this.svg.setPointerCapture(event.pointerId);
-      });
-      this.svg.addEventListener("pointerup", (event) => this.drop(...at(event)));
-      this.svg.addEventListener("pointercancel", () => { this.from = null; this.clearOverlay(); });
-      this.svg.addEventListener("dblclick", () => this.reset());
-      this.svg.addEventListener("wheel", (event) => {
-        // An unfocused chart lets the page scroll.
-        if (document.activeElement !== this.svg && !event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        this.zoom(event.deltaY < 0 ? 1 / ZOOM_STEP : ZOOM_STEP, ...at(event));
-      }, { passive: false });
-      this.svg.addEventListener("keydown", (event) => this.key(event));
+    select() {
+      const { left, top, width, height } = this.plot.select;
+      this.plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      if (!width || !height) return;
+      const along = (key, ...at) => at.map((one) => this.plot.posToVal(one, key)).sort((a, b) => a - b);
+      this.look({ x: along("x", left, left + width), y: along("y", top, top + height) });
     }
 
-    key(event) {
-      const moves = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
-      if (moves[event.key]) this.pan(...moves[event.key]);
-      else if (event.key === "+" || event.key === "=") this.zoom(1 / ZOOM_STEP);
-      else if (event.key === "-") this.zoom(ZOOM_STEP);
-      else if (event.key === "0" || event.key === "Escape") this.reset();
-      else return;
-      event.preventDefault();
-    }
+    // ---- read-out ----------------------------------------------------------------------------------------------
 
-    reset() {
-      this.view = structuredClone(this.home);
-      this.draw();
-    }
-
-    pan(shareX, shareY) {
-      for (const [key, share] of [["x", shareX], ["y", shareY]]) {
-        const shift = (this.view[key][1] - this.view[key][0]) * share;
-        this.view[key] = this.view[key].map((v) => v + shift);
-      }
-      this.draw();
-    }
-
-    zoom(factor, px = this.left + this.inner.width / 2, py = MARGIN.top + this.inner.height / 2) {
-      const fixed = this.flatAt(px, py);
-      for (const key of ["x", "y"]) {
-        this.view[key] = this.view[key].map((v) => fixed[key] + (v - fixed[key]) * factor);
-      }
-      this.draw();
-    }
-
-    drop(px, py) {
-      const from = this.from;
-      this.from = null;
-      this.clearOverlay();
-      if (!from || Math.min(Math.abs(px - from[0]), Math.abs(py - from[1])) < SMALLEST_DRAG_PIXELS) return;
-      const a = this.flatAt(...from);
-      const b = this.flatAt(px, py);
-      this.view = { x: [Math.min(a.x, b.x), Math.max(a.x, b.x)], y: [Math.min(a.y, b.y), Math.max(a.y, b.y)] };
-      if (this.spec.y.categories) this.view.y.reverse();
-      this.draw();
-    }
-
-    clearOverlay() {
-      if (this.overlay) this.overlay.replaceChildren();
+    read() {
+      const { left, top } = this.plot.cursor;
       this.tip.hidden = true;
-    }
-
-    move(px, py) {
-      this.clearOverlay();
-      if (this.from) {
-        node("rect", { class: "selection", x: Math.min(px, this.from[0]), y: Math.min(py, this.from[1]),
-          width: Math.abs(px - this.from[0]), height: Math.abs(py - this.from[1]) }, this.overlay);
-        return;
-      }
-      const { width, height } = this.inner;
-      const inside = px >= this.left && px <= this.left + width && py >= MARGIN.top && py <= MARGIN.top + height;
-      if (!inside) return;
-      const marker = this.nearestMarker(px, py);
+      if (left < 0 || this.plot.select.width) return;
+      const marker = this.nearestMarker(left, top);
       if (marker) this.showMarker(marker);
-      else if (this.spec.read !== "nearest") this.showReadings(px, py);
+      else if (this.spec.read !== "nearest") this.showReadings(left, top);
     }
 
     nearestMarker(px, py) {
       let best = null;
-      this.spec.series.forEach((series, place) => {
-        if (this.hidden.has(place)) return;
+      this.spec.series.filter((series) => !this.hidden.has(series)).forEach((series) => {
         if (series.kind === "bars") {
-          const box = this.boxesOf(series).find(({ x, y, width, height }) =>
+          const i = this.boxesOf(series).findIndex(([x, y, width, height]) =>
             px >= x && px <= x + width && py >= y && py <= y + height);
-          if (box) best = { series, i: box.i, mx: px, my: py, distance: 0 };
+          if (i >= 0) best = { series, i, px, py, distance: 0 };
         }
-        if (!hasMarkers(series)) return;
-        series.x.forEach((x, i) => {
-          const [mx, my] = this.place(x, series.y[i]);
-          const distance = Math.hypot(mx - px, my - py);
-          if (distance <= NEAR_PIXELS && (!best || distance < best.distance)) best = { series, i, mx, my, distance };
+        if (hasMarkers(series)) series.x.forEach((x, i) => {
+          const at = this.place(x, series.y[i]);
+          const distance = Math.hypot(at[0] - px, at[1] - py);
+          if (distance > NEAR_PIXELS || best?.distance <= distance) return;
+          best = { series, i, px: at[0], py: at[1], distance };
         });
       });
       return best;
     }
 
-    showMarker({ series, i, mx, my }) {
-      node("circle", { cx: mx, cy: my, r: 8, class: "cross" }, this.overlay);
+    showMarker({ series, i, px, py }) {
       const word = (axis, value) => (axis.categories ? axis.categories[value] : withUnit(value, axis));
-      const lines = [[this.spec.x.label, word(this.spec.x, series.x[i])],
-        [this.spec.y.label, word(this.spec.y, series.y[i])]].filter(([label]) => label);
+      const rows = ["x", "y"].filter((key) => this.spec[key].label)
+        .map((key) => ({ name: this.spec[key].label, text: word(this.spec[key], series[key][i]) }));
       if (series.y_low) {
-        lines.push(["interval", `${figure(series.y_low[i])} to ${withUnit(series.y_high[i], this.spec.y)}`]);
+        rows.push({ name: "interval", text: `${figure(series.y_low[i])} to ${withUnit(series.y_high[i], this.spec.y)}` });
       }
-      const title = series.labels ? `${series.name}: ${series.labels[i]}` : series.name;
-      this.showTip(mx, my, title, lines.map(([name, text]) => ({ name, text })));
+      this.showTip(px, py, series.labels ? `${series.name}: ${series.labels[i]}` : series.name, rows);
+    }
+
+    // The value of a falling staircase or a line at the pointer, by what the chart reads.
+    readSeries(series, at) {
+      if (series.kind === "points" || series.kind === "bars") return "";
+      if (this.spec.read === "percentile") {
+        if (series.never && at.y <= series.never[0]) return "never";
+        const beyond = series.y.findIndex((share) => share < at.y);
+        const last = (beyond < 0 ? series.y.length : beyond) - 1;
+        return last < 0 ? "" : withUnit(series.x[last], this.spec.x);
+      }
+      if (!series.x.length) return "";
+      const distance = (x) => Math.abs(flatten(this.spec.x, x) - flatten(this.spec.x, at.x));
+      const nearest = series.x.reduce((best, x, i) => (distance(x) < distance(series.x[best]) ? i : best), 0);
+      return withUnit(series.y[nearest], this.spec.y);
     }
 
     showReadings(px, py) {
-      const flat = this.flatAt(px, py);
-      const at = { x: unflatten(this.spec.x, flat.x), y: unflatten(this.spec.y, flat.y) };
-      const across = this.spec.read === "percentile";
-      const { width, height } = this.inner;
-      node("path", { class: "cross",
-        d: across ? `M${this.left},${py}h${width}` : `M${px},${MARGIN.top}v${height}` }, this.overlay);
-      const rows = [];
-      this.spec.series.forEach((series, place) => {
-        const reading = this.hidden.has(place) ? null : readSeries(series, this.spec, at);
-        if (!reading) return;
-        const [cx, cy] = this.place(reading.x, reading.y);
-        if (Number.isFinite(cx)) {
-          node("circle", { cx, cy, r: 3.5, style: `fill: var(--${series.colour})` }, this.overlay);
-        }
-        rows.push({ name: series.name, text: reading.text, colour: series.colour });
-      });
+      const at = { x: this.plot.posToVal(px, "x"), y: this.plot.posToVal(py, "y") };
+      const rows = this.spec.series.filter((series) => !this.hidden.has(series))
+        .map((series) => ({ name: series.name, text: this.readSeries(series, at), colour: series.colour }))
+        .filter((row) => row.text);
       const percentile = figure(100 * (1 - at.y), at.y < 1e-3 ? 6 : at.y < 1e-2 ? 4 : 3);
-      const title = across ? `percentile ${percentile}` : `${this.spec.x.label} ${withUnit(at.x, this.spec.x)}`;
+      const title = this.spec.read === "percentile" ? `percentile ${percentile}`
+        : `${this.spec.x.label} ${withUnit(at.x, this.spec.x)}`;
       if (rows.length) this.showTip(px, py, title, rows);
     }
 
     showTip(px, py, title, rows) {
       this.tip.replaceChildren();
-      node("html:strong", {}, this.tip, title);
-      const table = node("html:table", {}, this.tip);
+      this.make("strong", {}, this.tip, title);
+      const table = this.make("table", {}, this.tip);
       for (const row of rows) {
-        const line = node("html:tr", {}, table);
-        const name = node("html:td", {}, line);
-        if (row.colour) node("html:i", { style: `background: var(--${row.colour})` }, name);
+        const line = this.make("tr", {}, table);
+        const name = this.make("td", {}, line);
+        if (row.colour) this.make("i", { style: `background: var(--${row.colour})` }, name);
         name.append(row.name);
-        node("html:td", {}, line, row.text);
+        this.make("td", {}, line, row.text);
       }
       this.tip.hidden = false;
-      const left = px > this.width / 2 ? px - this.tip.offsetWidth - 14 : px + 14;
-      this.tip.style.left = `${Math.max(0, left)}px`;
-      this.tip.style.top = `${Math.max(0, Math.min(py + 10, HEIGHT - this.tip.offsetHeight))}px`;
+      const { over, width } = this.plot;
+      const [left, top] = [over.offsetLeft + px, over.offsetTop + py];
+      this.tip.style.left = `${Math.max(0, left > width / 2 ? left - this.tip.offsetWidth - 14 : left + 14)}px`;
+      this.tip.style.top = `${Math.max(0, Math.min(top + 10, HEIGHT - this.tip.offsetHeight))}px`;
     }
   }
 
-  for (const element of document.querySelectorAll("figure.chart")) {
+  const views = [...document.querySelectorAll("figure.chart")].map((element) => {
     const source = element.dataset.of ? document.getElementById(element.dataset.of) : element;
-    const view = new ChartView(element, JSON.parse(source.querySelector("script").textContent));
-    element.chartView = view; // for scripts that drive a chart, tests among them
+    return new ChartView(element, JSON.parse(source.querySelector("script").textContent));
+  });
+  // Colours of paper and of the dark are others, and a sheet of paper shows folded sections, too.
+  for (const query of ["print", "(prefers-color-scheme: dark)"]) {
+    matchMedia(query).addEventListener("change", () => views.forEach((view) => { view.fit(); view.plot?.redraw(); }));
   }
 })();

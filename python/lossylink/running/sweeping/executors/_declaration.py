@@ -14,63 +14,39 @@ from lossylink.running.sweeping.task import Done, Task
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the user said about workers.
-
-    Attributes
-    ----------
-    threads
-        Points at a time on this machine.
-    scheduler
-        Address of a Dask scheduler.
-    slurm
-        Parameters of submitit.
-    folder
-        Where an executor may keep files of its own; it need not exist.
-    """
+    """What the user said about workers."""
 
     threads: int
+    """Points at a time on this machine."""
     scheduler: str | None = None
+    """Address of a Dask scheduler."""
     slurm: Mapping[str, str] = field(default_factory=dict)
+    """Parameters of submitit."""
     folder: Path
+    """Where an executor may keep files of its own; it need not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """Workers that are there, or on their way.
-
-    Attributes
-    ----------
-    submit
-        Takes tasks, and gives a future for each. A future that fails means that its worker died.
-    count
-        About how many tasks are done at a time.
-    most_points
-        Most points of a task: few lose little with a worker, many save the start of one.
-    """
+    """Workers that are there, or on their way."""
 
     submit: Callable[[Sequence[Task]], list[Future[Done]]]
+    """Takes tasks, and gives a future for each. A future that fails means that its worker died."""
     count: int
+    """About how many tasks are done at a time."""
     most_points: int = 64
+    """Most points of a task: few lose little with a worker, many save the start of one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutorKind:
-    """A way to have tasks done.
+    """A way to have tasks done, called after its module."""
 
-    Attributes
-    ----------
-    name
-        As users write it.
-    options
-        The members of `Asked`, beyond ``threads``, that mean something to it.
-    open
-        Gives workers. When its block ends, tasks that have not ended are dropped, and workers that it started
-        end; what they have written stays.
-    """
-
-    name: str
     options: frozenset[str] = frozenset()
+    """The members of `Asked`, beyond ``threads``, that mean something to it."""
     open: Callable[[Asked], AbstractContextManager[Workers]]
+    """Gives workers. When its block ends, tasks that have not ended are dropped, and workers that it started
+    end; what they have written stays."""
 
 
 def missing(extra: str, error: ImportError) -> UserError:

@@ -91,8 +91,4 @@ def _workers(client: Any, count: int) -> Workers:
     return Workers(submit=lambda tasks: [executor.submit(do, task) for task in tasks], count=count)
 
 
-EXECUTOR = ExecutorKind(
-    name="dask",
-    options=frozenset({"scheduler"}),
-    open=_open,
-)
+EXECUTOR = ExecutorKind(options=frozenset({"scheduler"}), open=_open)

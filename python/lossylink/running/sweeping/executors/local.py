@@ -25,4 +25,4 @@ def _open(asked: Asked) -> Iterator[Workers]:
         pool.shutdown(cancel_futures=True)
 
 
-EXECUTOR = ExecutorKind(name="local", open=_open)
+EXECUTOR = ExecutorKind(open=_open)

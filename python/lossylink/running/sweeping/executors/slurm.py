@@ -114,8 +114,4 @@ def _settle(job: Any, future: Future[Done]) -> bool:
     return True
 
 
-EXECUTOR = ExecutorKind(
-    name="slurm",
-    options=frozenset({"slurm"}),
-    open=_open,
-)
+EXECUTOR = ExecutorKind(options=frozenset({"slurm"}), open=_open)

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ROOT / "THIRD-PARTY-LICENSES.md"
 #: Scripts that a report contains: a folder for each, with what its package says of itself.
-SCRIPTS = ROOT / "python" / "lossylink" / "report" / "assets"
+SCRIPTS = ROOT / "python" / "lossylink" / "charts" / "report" / "assets"
 #: Platforms of the wheels that `tools/build-wheels` builds.
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 #: A crate under several licences at our choice is taken under the first of these whose text it brings.

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from lossylink.cli.app import build
+from lossylink.cli.app import app
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
 
@@ -25,7 +23,7 @@ def page() -> str:
 def _page() -> Iterator[str]:
     yield "# Commands\n"
     yield "`lossylink COMMAND --help` prints the same.\n"
-    yield from _group(typer.main.get_command(build()), "lossylink")
+    yield from _group(app, "lossylink")
 
 
 def _group(group: Any, path: str) -> Iterator[str]:
@@ -46,11 +44,8 @@ def _command(command: Any, path: str) -> Iterator[str]:
     for parameter in command.params:
         words = ", ".join(f"`{word}`" for word in (*parameter.opts, *parameter.secondary_opts))
         shown = f"`{parameter.name.upper()}`" if parameter.param_type_name == "argument" else words
-        default = (
-            ""
-            if parameter.default in (None, False, "", []) or callable(parameter.default)
-            else (f" Default: `{parameter.default}`.")
-        )
+        value = parameter.to_info_dict()["default"]
+        default = "" if value in (None, False, "", ()) else f" Default: `{value}`."
         help_text = (parameter.help or "").replace("|", "\\|").replace("\n", " ")
         yield f"| {shown} | {help_text}{default} |"
     lines = [line.strip() for line in examples.splitlines() if line.strip().startswith("lossylink")]

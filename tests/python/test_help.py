@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from lossylink._package.resources import SCENARIOS
-from lossylink.cli.app import build
+from lossylink.cli.app import app
 
 from .conftest import Ended
 
@@ -34,7 +33,7 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield (*path, name), one
 
 
-COMMANDS = dict(commands(typer.main.get_command(build())))
+COMMANDS = dict(commands(app))
 
 
 def examples(path: tuple[str, ...]) -> list[str]:

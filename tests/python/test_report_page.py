@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from lossylink.charts.chart import Axis, Chart, Guide, points
 from lossylink.charts.report.html import render

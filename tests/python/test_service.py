@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from lossylink.cli import guard as guard_cli
-from lossylink.cli.app import build
+from lossylink.cli.app import app
 from lossylink.linux.lab.plane import PlaneClient
 from lossylink.linux.service import metrics
 from lossylink.linux.service import unit as service_unit
@@ -126,8 +125,7 @@ def test_a_mistake_in_a_file_is_one_line_with_file_and_key(
 
 
 def test_a_file_takes_every_option_of_the_command(command: Command, tmp_path: Path) -> None:
-    group: Any = typer.main.get_command(build())
-    options = {one.name for one in group.commands["guard"].params} - {"config", "name"}
+    options = {one.name for one in app.commands["guard"].params} - {"config", "name"}
     ended = command("guard", "--config", _file(tmp_path, "[a]\nx = 1\n"))
     assert set(ended.err.rpartition("Valid: ")[2].strip().split(", ")) == options
 

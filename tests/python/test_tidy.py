@@ -64,6 +64,9 @@ CALLED_BY_LIBRARIES = {
     "handle_error": "socketserver",
     "server_activate": "socketserver",
     "service_actions": "socketserver",
+    "get_help": "click",
+    "make_metavar": "click",
+    "get_error_hint": "click",
 }
 
 

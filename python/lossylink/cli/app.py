@@ -1,22 +1,22 @@
-"""Puts the commands together and has Typer choose one; nothing heavy is imported before a command runs."""
+"""Finds the command that a command line names, carries it out, and says what is wrong with its words."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Annotated, Any
 
-import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
-from typer.exceptions import Abort, TyperException
+import click
+from click.exceptions import Exit, NoArgsIsHelpError, NoSuchOption
 
-from lossylink.cli.exits import MISTAKE, leave
+from lossylink import _native
+from lossylink.cli import completion
+from lossylink.cli.declaring import Group, Homes, flag
+from lossylink.cli.exits import MISTAKE
 from lossylink.cli.foreign_options import meant_by
-from lossylink.cli.plot import KINDS
-from lossylink.cli.quick import show_version
-from lossylink.declared.experiments import all_experiments
 from lossylink.errors import UserError
-from lossylink.scenario.packaged import packaged, title_of
 
 #: Where each command lives, in the order in which ``--help`` lists them.
-_COMMANDS = {
+_HOMES = {
     "reproduce": "lossylink.cli.reproduce:command",
     "run": "lossylink.cli.run:command",
     "sweep": "lossylink.cli.sweep:command",
@@ -33,103 +33,87 @@ _COMMANDS = {
     "restore": "lossylink.cli.boxes:restore",
     "validate": "lossylink.cli.validate:command",
     "virtual": "lossylink.cli.virtual:command",
-}
-#: Commands whose last words are somebody else's command line.
-_TAKES_COMMAND = {"virtual"}
-#: Commands that have commands of their own.
-_GROUPS = {
-    "guard": "lossylink.cli.guard:app",
+    "guard": "lossylink.cli.guard:guard",
     "lab": "lossylink.cli.lab:app",
     "kernel": "lossylink.cli.kernel:app",
 }
 
 
 def carry_out(arguments: Sequence[str]) -> int:
-    """Have Typer carry out a command line; gives its exit code.
+    """Carry out a command line, or complete it for a shell; gives the exit code.
 
     Raises
     ------
     UserError
         The words are none that a command takes.
     """
-    command = build(next(iter(arguments), None), with_epilogs="--help" in arguments)
+    if os.environ.get(completion.VARIABLE):
+        return completion.answer(app)
     try:
-        code = command(list(arguments), prog_name="lossylink", standalone_mode=False)
-    except Abort:
+        with app.make_context(completion.NAME, list(arguments)) as context:
+            app.invoke(context)
+    except Exit as end:
+        return end.exit_code
+    except NoArgsIsHelpError as error:
+        click.echo(error.message)
+        return MISTAKE
+    except click.Abort:
         raise KeyboardInterrupt from None
-    except TyperException as error:
-        if not error.format_message():
-            return MISTAKE  # no command was given, and the help has been printed
+    except click.UsageError as error:
         raise UserError(_usage(error)) from None
-    return code if isinstance(code, int) else 0
+    return 0
 
 
-def _usage(error: TyperException) -> str:
-    words = error.format_message().rstrip(".").replace("Value error, ", "")
-    context = getattr(error, "ctx", None)
-    if context is None:
+def _usage(error: click.UsageError) -> str:
+    words = error.format_message().rstrip(".")
+    if error.ctx is None:
         return f"{words}; see `lossylink --help`"
-    option = getattr(error, "option_name", None)
-    own = [name for parameter in context.command.params for name in parameter.opts]
-    meant = meant_by(option, own) if option is not None and words.startswith("No such option") else ""
-    return f"{words}; {meant or f'see `{context.command_path} --help`'}"
+    mend = f"see `{error.ctx.command_path} --help`"
+    if isinstance(error, NoSuchOption):
+        words = f"No such option: {error.option_name}"
+        if error.possibilities:
+            words += f" (Possible options: {', '.join(sorted(error.possibilities))})"
+        own = [word for parameter in error.ctx.command.params for word in parameter.opts]
+        mend = meant_by(error.option_name, own) or mend
+    return f"{words}; {mend}"
 
 
-def build(wanted: str | None = None, *, with_epilogs: bool = True) -> typer.Typer:
-    """Return the whole command, or as much of it as it takes to carry out the command ``wanted``.
+def _and_end(do: Callable[[click.Command], None]) -> Callable[..., None]:
+    """Return the callback of an option that does something in place of a command."""
 
-    The signatures of all commands take longer to read than a short run lasts. What stands below the help is
-    of no use to a command that runs.
-    """
-    app = typer.Typer(
-        help="A laboratory and a data plane for links that corrupt packets.",
-        no_args_is_help=True,
-        add_completion=True,
-        rich_markup_mode="markdown",
-        pretty_exceptions_enable=False,
-    )
-    app.callback()(_root)
-    is_known = wanted in _COMMANDS or wanted in _GROUPS
-    for name, home in _COMMANDS.items():
-        if name == wanted or not is_known:
-            epilog = _EPILOGS.get(name) if with_epilogs else None
-            context = {"allow_interspersed_args": False} if name in _TAKES_COMMAND else None
-            app.command(name, epilog=epilog() if epilog else None, context_settings=context)(_found(home))
-    for name, home in _GROUPS.items():
-        if name == wanted or not is_known:
-            app.add_typer(_found(home), name=name)
-    return app
+    def callback(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:  # noqa: ARG001
+        if wanted and not context.resilient_parsing:
+            do(context.command)
+            context.exit()
+
+    return callback
 
 
-def _found(home: str) -> Any:
-    module, _, name = home.partition(":")
-    return getattr(import_module(module), name)
+def _show_version(app: click.Command) -> None:  # noqa: ARG001
+    print(f"lossylink {_native.version()} ({_native.commit()})")
 
 
-def _list_of_experiments() -> str:
-    experiments = [f"`{one.name}`: {one.summary}" for one in all_experiments().values()]
-    scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
-    return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
-
-
-def _list_of_kinds() -> str:
-    return f"Kinds of figures: {', '.join(KINDS)}"
-
-
-#: What stands below the help of a command.
-_EPILOGS: dict[str, Callable[[], str]] = {"run": _list_of_experiments, "plot": _list_of_kinds}
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        show_version()
-        leave(0)
-
-
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
+@click.group("lossylink", cls=Group, commands=Homes(_HOMES), no_args_is_help=True)
+@flag(
+    "--version",
+    is_eager=True,
+    expose_value=False,
+    callback=_and_end(_show_version),
+    help="Print the version.",
+)
+@flag(
+    "--install-completion",
+    is_eager=True,
+    expose_value=False,
+    callback=_and_end(completion.install),
+    help="Install completion for the current shell.",
+)
+@flag(
+    "--show-completion",
+    is_eager=True,
+    expose_value=False,
+    callback=_and_end(completion.show),
+    help="Show completion for the current shell, to copy it or customize the installation.",
+)
+def app() -> None:
     """A laboratory and a data plane for links that corrupt packets."""

@@ -8,32 +8,47 @@ import sys
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from lossylink import _native
+from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import leave
+from lossylink.cli.kinds import PATH, WHOLE
 from lossylink.errors import UserError
 from lossylink.linux import signals
 from lossylink.units import parse_rate, parse_size, parse_time
 
-Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
+control_option = option("--control", kind=PATH, help="Control socket; in the lab's directory when not given.")
 
 
+@click.command("wire", cls=Command)
+@option("--near", required=True, help="Interface at the near end.")
+@option("--far", required=True, help="Interface at the far end.")
+@option("--rate", default="1Gbps", help="Rate of the link.")
+@option("--rtt", default="200us", help="Round trip: both directions' propagation.")
+@option("--loss", default="none", help="Loss from near to far.")
+@option("--loss-reverse", default="none", help="Loss from far to near.")
+@option("--queue", default="560KB", help="Queue of each direction, drop-tail.")
+@option("--ecn-threshold", help="Mark CE from this much waiting on.")
+@option("--mtu", kind=WHOLE, default=1546, help="Largest IP packet, headroom of guards included.")
+@option("--seed", kind=WHOLE, default=1, help="Decides every loss.")
+@flag("--fifo/--no-fifo", default=True, help="Real-time priority.")
+@control_option
 def wire(
-    near: Annotated[str, typer.Option(help="Interface at the near end.")],
-    far: Annotated[str, typer.Option(help="Interface at the far end.")],
-    rate: Annotated[str, typer.Option(help="Rate of the link.")] = "1Gbps",
-    rtt: Annotated[str, typer.Option(help="Round trip: both directions' propagation.")] = "200us",
-    loss: Annotated[str, typer.Option(help="Loss from near to far.")] = "none",
-    loss_reverse: Annotated[str, typer.Option(help="Loss from far to near.")] = "none",
-    queue: Annotated[str, typer.Option(help="Queue of each direction, drop-tail.")] = "560KB",
-    ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
-    mtu: Annotated[int, typer.Option(help="Largest IP packet, headroom of guards included.")] = 1546,
-    seed: Annotated[int, typer.Option(help="Decides every loss.")] = 1,
-    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
-    control: Control = None,
+    near: str,
+    far: str,
+    rate: str,
+    rtt: str,
+    loss: str,
+    loss_reverse: str,
+    queue: str,
+    ecn_threshold: str | None,
+    mtu: int,
+    seed: int,
+    fifo: bool,
+    control: Path | None,
 ) -> None:
     """Emulate a link between two interfaces: exact rate, delay, queue and loss.
 
@@ -62,11 +77,11 @@ def wire(
 def require_interfaces(ports: dict[str, str]) -> None:
     """Refuse an interface that is not there, or is named twice, before anything is made."""
     there = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.is_dir())
-    for option, port in ports.items():
+    for word, port in ports.items():
         name = port.partition(":")[2] or port
         if port.startswith(("tap:", "tun:", "udp:")) or "@" in port or name in there:
             continue
-        raise UserError(f"{option} {port}: there is no interface {name}; this machine has {', '.join(there)}")
+        raise UserError(f"{word} {port}: there is no interface {name}; this machine has {', '.join(there)}")
     names = [port.removeprefix("packet:").removeprefix("xdp:") for port in ports.values()]
     if len(set(names)) < len(names):
         options = " and ".join(ports)
@@ -111,6 +126,7 @@ def configuration(
     }
 
 
+@click.command("restore", cls=Command)
 def restore() -> None:
     """Put back what guards and wires that were killed have left of the interfaces of this machine.
 

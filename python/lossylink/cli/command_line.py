@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from lossylink.cli.app import carry_out
 from lossylink.cli.exits import FAILED, INTERRUPTED
-from lossylink.cli.quick import carried_out_quickly
 from lossylink.errors import LossylinkError
 from lossylink.linux.signals import sigterm_as_ctrl_c
 
@@ -37,10 +37,6 @@ def run_command_line(arguments: Sequence[str]) -> int:
 def _carry_out(arguments: Sequence[str]) -> int:
     try:
         with sigterm_as_ctrl_c():
-            if carried_out_quickly(arguments):
-                return 0
-            from lossylink.cli.app import carry_out  # Typer takes longer to load than a short run lasts
-
             return carry_out(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED

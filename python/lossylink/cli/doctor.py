@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
-import typer
+import click
 
+from lossylink.cli.declaring import Command, flag
 from lossylink.linux.doctor import examine
 from lossylink.results.screen import Grid
 
 
-def command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+@click.command("doctor", cls=Command)
+@flag("--json", "as_json", help="Print one JSON object.")
+def command(as_json: bool) -> None:
     """Show what this machine can and cannot do, and how to mend it.
 
     Examples

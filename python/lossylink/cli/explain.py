@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
 
-import typer
+import click
 from rich.console import Console
 
+from lossylink.cli.declaring import Command, argument
 from lossylink.declared.experiments import all_experiments, experiment_named
 from lossylink.declared.protections import spellings
 from lossylink.results.drawn import Drawn, new_console, show
@@ -20,6 +20,7 @@ from lossylink.scenario.packaged import packaged, title_of
 from lossylink.scenario.section import keys_in
 
 
+@click.command("list", cls=Command)
 def listing() -> None:
     """List the experiments, the scenarios that come with lossylink, the protections and the loss models.
 
@@ -33,9 +34,9 @@ def listing() -> None:
     _group("Loss models: --set loss.forward=...", USAGES.items())
 
 
-def keys(
-    experiment: Annotated[str, typer.Argument(help="Only those that it takes.")] = "",
-) -> None:
+@click.command("keys", cls=Command)
+@argument("experiment", default="", help="Only those that it takes.")
+def keys(experiment: str) -> None:
     """List the keys of a scenario: what --set, --grid and a scenario file take.
 
     Examples
@@ -55,11 +56,9 @@ def keys(
             _group(f"[{section}]", fields)
 
 
-def explain(
-    word: Annotated[
-        str, typer.Argument(help="A protection, a key, an experiment, a check, a verdict, a term.")
-    ],
-) -> None:
+@click.command("explain", cls=Command)
+@argument("word", help="A protection, a key, an experiment, a check, a verdict, a term.")
+def explain(word: str) -> None:
     """Say what a word means, wherever it is used.
 
     Examples

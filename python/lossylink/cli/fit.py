@@ -4,57 +4,64 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from lossylink._package.progress import progress_bar
-from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges
+from lossylink.cli.declaring import Command, argument, option
+from lossylink.cli.gauges import CODE, Reading, before_option, code_option, keep_gauges, port_option
 from lossylink.cli.history import keep_history
-from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
+from lossylink.cli.kept import keep, new_directory, output_option, read_option, replace_option, tell_place
+from lossylink.cli.kinds import PATH, real
 from lossylink.errors import UserError
 from lossylink.results.directory import staged
 from lossylink.units import parse_rate, parse_ratio, parse_size
 
 
+@click.command("fit", cls=Command)
+@argument(
+    "recording",
+    PATH,
+    default=None,
+    help="A capture (pcapng or pcap), a loss trace, or what iperf3 --json, ss -tin or tc -s qdisc "
+    "printed; gzip and zstd too, - is standard input.",
+)
+@option(
+    "--fec-histogram",
+    kind=PATH,
+    metavar="FILE",
+    help="Instead of a recording: wrong symbols a codeword, as ethtool -I --show-fec, mlxlink "
+    "--show_histogram or SONiC's fec-histogram print them, or CSV with the headers bin,count.",
+)
+@option(
+    "--fec-history",
+    kind=PATH,
+    metavar="FILE",
+    help="Instead of a recording: CSV of counters or gauges over time, with a column time_s. Has the line "
+    "changed, and when will it cross --target?",
+)
+@option("--target", default="1e-8", help="With --fec-history: the loss ratio to stay below.")
+@code_option
+@option("--seconds", kind=real(least=1e-09), help="For how long the gauges counted, if they do not tell.")
+@before_option
+@port_option
+@option("--rate-of-link", default="100Gbps", help="Rate of the link for the scenario.")
+@option("--frame", default="1514B", help="Frame size for the scenario, without check sequence.")
+@output_option
+@replace_option
 def command(
-    recording: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A capture (pcapng or pcap), a loss trace, or what iperf3 --json, ss -tin or tc -s qdisc "
-            "printed; gzip and zstd too, - is standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    fec_histogram: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead of a recording: wrong symbols a codeword, as ethtool -I --show-fec, mlxlink "
-            "--show_histogram or SONiC's fec-histogram print them, or CSV with the headers bin,count.",
-            metavar="FILE",
-        ),
-    ] = None,
-    fec_history: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead of a recording: CSV of counters or gauges over time, with a column time_s. Has the "
-            "line changed, and when will it cross --target?",
-            metavar="FILE",
-        ),
-    ] = None,
-    target: Annotated[str, typer.Option(help="With --fec-history: the loss ratio to stay below.")] = "1e-8",
-    code: Code = CODE,
-    seconds: Annotated[
-        float | None, typer.Option(min=1e-9, help="For how long the gauges counted, if they do not tell.")
-    ] = None,
-    before: Before = None,
-    port: Port = None,
-    rate_of_link: Annotated[str, typer.Option(help="Rate of the link for the scenario.")] = "100Gbps",
-    frame: Annotated[
-        str, typer.Option(help="Frame size for the scenario, without check sequence.")
-    ] = "1514B",
-    output: Output = None,
-    replace: Replace = False,
+    recording: Path | None,
+    fec_histogram: Path | None,
+    fec_history: Path | None,
+    target: str,
+    code: str,
+    seconds: float | None,
+    before: Path | None,
+    port: str | None,
+    rate_of_link: str,
+    frame: str,
+    output: Path | None,
+    replace: bool,
 ) -> None:
     """Fit a loss model to a recording, and write a scenario of it.
 

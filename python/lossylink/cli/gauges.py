@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from lossylink.cli.declaring import option
 from lossylink.cli.kept import keep, new_directory, tell_place
+from lossylink.cli.kinds import PATH
 from lossylink.errors import UserError
 from lossylink.measuring.line.recognised import read_gauges
 from lossylink.results.directory import staged
@@ -21,23 +21,16 @@ if TYPE_CHECKING:
 
 #: The code of lanes from 50 Gb/s on.
 CODE = "rs544"
-Code = Annotated[
-    str,
-    typer.Option(
-        "--code",
-        help="The line's code and what is known of its bits, as in phy: rs528, rs544, rs272 or rsN/K/m, and "
-        "behind it interleave=2, lanes=4, precoding=on, modulation=nrz.",
-    ),
-]
-Before = Annotated[
-    Path | None,
-    typer.Option(
-        "--before", help="An earlier reading of the gauges: what came between counts.", metavar="FILE"
-    ),
-]
-Port = Annotated[
-    str | None, typer.Option("--port", help="The line, where the text of gauges has many.", metavar="NAME")
-]
+code_option = option(
+    "--code",
+    default=CODE,
+    help="The line's code and what is known of its bits, as in phy: rs528, rs544, rs272 or rsN/K/m, and "
+    "behind it interleave=2, lanes=4, precoding=on, modulation=nrz.",
+)
+before_option = option(
+    "--before", kind=PATH, metavar="FILE", help="An earlier reading of the gauges: what came between counts."
+)
+port_option = option("--port", metavar="NAME", help="The line, where the text of gauges has many.")
 
 
 @dataclass(frozen=True, kw_only=True)

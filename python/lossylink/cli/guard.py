@@ -6,81 +6,72 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from lossylink.cli import guard_service as service
-from lossylink.cli.boxes import Control, configuration, quantity, require_interfaces, serve
+from lossylink.cli.boxes import configuration, control_option, quantity, require_interfaces, serve
+from lossylink.cli.declaring import Group, argument, flag, option
+from lossylink.cli.guard_file import take
+from lossylink.cli.kinds import PATH, WHOLE, real, whole
 from lossylink.declared.protections import usages
 from lossylink.errors import RunError, UserError
 from lossylink.linux.lab.automatic import Automatic
 from lossylink.linux.lab.plane import PlaneClient
-from lossylink.linux.service.config import take
 from lossylink.linux.service.metrics import read_address
 from lossylink.units import parse_rate
 
-app = typer.Typer()
-app.command("install")(service.install)
-app.command("uninstall")(service.uninstall)
-app.command("dashboard")(service.dashboard)
-
-_Which = Annotated[
-    Path | None, typer.Option("--control", help="Control socket; that of the only guard when not given.")
-]
+_which_guard = option("--control", kind=PATH, help="Control socket; that of the only guard when not given.")
 
 
-@app.callback(invoke_without_command=True)
+@click.group("guard", cls=Group, invoke_without_command=True)
+@option("--lan", help="Interface of the protected network: eth1, or tap:NAME@NAMESPACE.")
+@option("--link", help="Interface of the link that corrupts.")
+@option("--protection", "-p", help=f"{usages(live=True)}, with options; lg if not given.")
+@flag("--auto", help="Protect what is sent only while the link corrupts it and that is worth it.")
+@option("--rate", help="Rate of the link, so that its queue forms here.")
+@option("--queue", default="560KB", help="Queue toward the link, drop-tail.")
+@option("--mtu", kind=WHOLE, help="Largest IP packet of the LAN; 1500 if not given, 1420 for a TUN.")
+@option("--udp", help="PEER:PORT: protect the path to a guard that is no neighbour, in place of --link.")
+@option("--tun", help="With --udp: the TUN interface of this host, in place of --lan.")
+@option("--address", help="Address of the TUN, as in 10.9.0.1/30.")
+@option("--key-file", kind=PATH, help="Secret of both guards, which seals their frames; mode 600.")
+@flag("--fifo/--no-fifo", default=True, help="Real-time priority.")
+@flag(
+    "--offloads/--no-offloads",
+    default=True,
+    help="Exchange bursts of TCP with the LAN whole, as its interface's TSO and GRO do.",
+)
+@control_option
+@option("--metrics", help="Serve Prometheus text at http://ADDRESS:PORT/metrics; a port alone: loopback.")
+@option(
+    "--config",
+    kind=PATH,
+    help="File with a table of these options for each guard.",
+    is_eager=True,
+    callback=take,
+)
+@option("--name", help="Which guard of the file; names its socket.", is_eager=True, callback=take)
+@click.pass_context
 def guard(
-    context: typer.Context,
-    lan: Annotated[
-        str | None, typer.Option(help="Interface of the protected network: eth1, or tap:NAME@NAMESPACE.")
-    ] = None,
-    link: Annotated[str | None, typer.Option(help="Interface of the link that corrupts.")] = None,
-    protection: Annotated[
-        str | None,
-        typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options; lg if not given."),
-    ] = None,
-    auto: Annotated[
-        bool,
-        typer.Option(
-            "--auto", help="Protect what is sent only while the link corrupts it and that is worth it."
-        ),
-    ] = False,
-    rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
-    queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
-    mtu: Annotated[
-        int | None, typer.Option(help="Largest IP packet of the LAN; 1500 if not given, 1420 for a TUN.")
-    ] = None,
-    udp: Annotated[
-        str | None,
-        typer.Option(help="PEER:PORT: protect the path to a guard that is no neighbour, in place of --link."),
-    ] = None,
-    tun: Annotated[
-        str | None, typer.Option(help="With --udp: the TUN interface of this host, in place of --lan.")
-    ] = None,
-    address: Annotated[str | None, typer.Option(help="Address of the TUN, as in 10.9.0.1/30.")] = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
-    ] = None,
-    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
-    offloads: Annotated[
-        bool,
-        typer.Option(help="Exchange bursts of TCP with the LAN whole, as its interface's TSO and GRO do."),
-    ] = True,
-    control: Control = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(help="Serve Prometheus text at http://ADDRESS:PORT/metrics; a port alone: loopback."),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(is_eager=True, callback=take, help="File with a table of these options for each guard."),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(is_eager=True, callback=take, help="Which guard of the file; names its socket."),
-    ] = None,
+    context: click.Context,
+    lan: str | None,
+    link: str | None,
+    protection: str | None,
+    auto: bool,
+    rate: str | None,
+    queue: str,
+    mtu: int | None,
+    udp: str | None,
+    tun: str | None,
+    address: str | None,
+    key_file: Path | None,
+    fifo: bool,
+    offloads: bool,
+    control: Path | None,
+    metrics: str | None,
+    config: Path | None,
+    name: str | None,
 ) -> None:
     """Protect the link between this box and another one that runs a guard as well.
 
@@ -152,12 +143,16 @@ def guard(
         serve(told, [lan, link], beside, whole=whole)
 
 
-@app.command("status")
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print every counter as one JSON object.")] = False,
-    prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus text.")] = False,
-    control: _Which = None,
-) -> None:
+guard.add_command(service.install)
+guard.add_command(service.uninstall)
+guard.add_command(service.dashboard)
+
+
+@guard.command("status")
+@flag("--json", "as_json", help="Print every counter as one JSON object.")
+@flag("--prometheus", help="Print Prometheus text.")
+@_which_guard
+def status(as_json: bool, prometheus: bool, control: Path | None) -> None:
     """Show the peer, the protection, what the link has corrupted, and what was dropped.
 
     Examples
@@ -177,12 +172,11 @@ def status(
         print("\n".join(described(plane.counters())))
 
 
-@app.command("watch")
-def watch(
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1.0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many looks.")] = None,
-    control: _Which = None,
-) -> None:
+@guard.command("watch")
+@option("--interval", kind=real(least=0.1), default=1.0, help="Seconds between two looks.")
+@option("--rounds", kind=whole(least=1), help="Stop after so many looks.")
+@_which_guard
+def watch(interval: float, rounds: int | None, control: Path | None) -> None:
     """Show the state of a guard, refreshed in place, with rates of both directions.
 
     Examples
@@ -194,11 +188,10 @@ def watch(
     watched(_running(control), interval_seconds=interval, rounds=rounds)
 
 
-@app.command("set")
-def change(
-    protection: Annotated[str, typer.Argument(help=f"{usages(live=True)}, with options; off for none.")],
-    control: _Which = None,
-) -> None:
+@guard.command("set")
+@argument("protection", help=f"{usages(live=True)}, with options; off for none.")
+@_which_guard
+def change(protection: str, control: Path | None) -> None:
     """Protect what this box sends by another protection from now on, while frames pass.
 
     The peer's direction is the peer's to choose. A guard with --udp takes ``routed`` and ``off``.

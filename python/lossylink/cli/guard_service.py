@@ -3,40 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from lossylink._package.resources import DASHBOARD
+from lossylink.cli.declaring import Command, flag, option
+from lossylink.cli.kinds import PATH, WHOLE
 from lossylink.declared.protections import usages
 from lossylink.errors import UserError
 
-_Prefix = Annotated[Path, typer.Option(help="Folder in place of /, for packages and images.")]
+_prefix_option = option(
+    "--prefix", kind=PATH, default=Path("/"), help="Folder in place of /, for packages and images."
+)
 
 
+@click.command("install", cls=Command)
+@option("--lan", help="Interface of the protected network.")
+@option("--link", help="Interface of the link that corrupts.")
+@option("--udp", help="The guard at the far end of a path, PEER:PORT, in place of --link.")
+@option("--tun", help="Guard this host by a TUN, in place of --lan.")
+@option("--address", help="Address of the TUN: 10.9.0.1/30.")
+@option("--protection", "-p", help=f"{usages(live=True)}, with options.")
+@flag("--auto", help="Protect only while the link corrupts frames and that is worth it.")
+@option("--rate", help="Rate of the link.")
+@option("--mtu", kind=WHOLE, help="Largest IP packet of the LAN.")
+@option("--key-file", kind=PATH, help="Secret of both guards; mode 600.")
+@option("--metrics", help="Serve Prometheus text at ADDRESS:PORT.")
+@option("--name", help="Name of the guard; its link, TUN or LAN if not given.")
+@_prefix_option
+@flag("--print", "shown", help="Show the files and write nothing.")
 def install(
-    lan: Annotated[str | None, typer.Option(help="Interface of the protected network.")] = None,
-    link: Annotated[str | None, typer.Option(help="Interface of the link that corrupts.")] = None,
-    udp: Annotated[
-        str | None, typer.Option(help="The guard at the far end of a path, PEER:PORT, in place of --link.")
-    ] = None,
-    tun: Annotated[str | None, typer.Option(help="Guard this host by a TUN, in place of --lan.")] = None,
-    address: Annotated[str | None, typer.Option(help="Address of the TUN: 10.9.0.1/30.")] = None,
-    protection: Annotated[
-        str | None, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
-    ] = None,
-    auto: Annotated[
-        bool, typer.Option("--auto", help="Protect only while the link corrupts frames and that is worth it.")
-    ] = False,
-    rate: Annotated[str | None, typer.Option(help="Rate of the link.")] = None,
-    mtu: Annotated[int | None, typer.Option(help="Largest IP packet of the LAN.")] = None,
-    key_file: Annotated[Path | None, typer.Option(help="Secret of both guards; mode 600.")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Serve Prometheus text at ADDRESS:PORT.")] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the guard; its link, TUN or LAN if not given.")
-    ] = None,
-    prefix: _Prefix = Path("/"),
-    shown: Annotated[bool, typer.Option("--print", help="Show the files and write nothing.")] = False,
+    lan: str | None,
+    link: str | None,
+    udp: str | None,
+    tun: str | None,
+    address: str | None,
+    protection: str | None,
+    auto: bool,
+    rate: str | None,
+    mtu: int | None,
+    key_file: Path | None,
+    metrics: str | None,
+    name: str | None,
+    prefix: Path,
+    shown: bool,
 ) -> None:
     """Let systemd run guards: write the unit, and the configuration if there is none.
 
@@ -75,7 +85,9 @@ def install(
         print(line)
 
 
-def uninstall(prefix: _Prefix = Path("/")) -> None:
+@click.command("uninstall", cls=Command)
+@_prefix_option
+def uninstall(prefix: Path) -> None:
     """Remove what ``install`` wrote; a file that somebody has changed stays.
 
     Examples
@@ -88,6 +100,7 @@ def uninstall(prefix: _Prefix = Path("/")) -> None:
         print(line)
 
 
+@click.command("dashboard", cls=Command)
 def dashboard() -> None:
     """Print a dashboard of guards that Prometheus scrapes, for Grafana to import.
 

@@ -6,22 +6,19 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from lossylink.cli.declaring import flag, option
+from lossylink.cli.kinds import PATH
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.measuring.outcome import Finding
 
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Directory to write; one under runs/ when not given.")
-]
-Replace = Annotated[
-    bool,
-    typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
-]
+output_option = option(
+    "--output", "-o", kind=PATH, help="Directory to write; one under runs/ when not given."
+)
+replace_option = flag("--replace", help="Take the place of another result in --output; your own files stay.")
 
 
 def tell_place(target: Path) -> None:

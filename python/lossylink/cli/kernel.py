@@ -8,32 +8,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from lossylink._package.progress import progress_bar
+from lossylink.cli.declaring import Group, flag, option
+from lossylink.cli.kinds import PATH, whole
 from lossylink.errors import UserError
 from lossylink.linux.kernel import build_kernel
 from lossylink.linux.kernel.cache import cache_folder, find_kernel, kernels, remove_all, unfinished
 from lossylink.linux.kernel.recipe import recipe_hash
 
-app = typer.Typer(help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
+app = Group("kernel", help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
 
 
 @app.command("build")
-def build(
-    source: Annotated[
-        Path | None, typer.Option(help="A kernel's source tree, which stays as it is, in place of Debian's.")
-    ] = None,
-    version: Annotated[
-        str | None, typer.Option(help="Series of Debian's source, 6.12 or 6.1; the first that apt offers.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Files compiled at a time; one a core when not given.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Build from the start, whatever is there.")] = False,
-) -> None:
+@option("--source", kind=PATH, help="A kernel's source tree, which stays as it is, in place of Debian's.")
+@option("--version", help="Series of Debian's source, 6.12 or 6.1; the first that apt offers.")
+@option("--jobs", kind=whole(least=1), help="Files compiled at a time; one a core when not given.")
+@flag("--force", help="Build from the start, whatever is there.")
+def build(source: Path | None, version: str | None, jobs: int | None, force: bool) -> None:
     """Build the kernel for virtual time from Debian's source, in a few minutes and without root.
 
     The kernel goes into $XDG_CACHE_HOME or ~/.cache. A build that was stopped goes on where it was.
@@ -65,9 +59,8 @@ def _step(title: str) -> Iterator[Callable[[float, float], None]]:
 
 
 @app.command("status")
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+@flag("--json", "as_json", help="Print one JSON object.")
+def status(as_json: bool) -> None:
     """Show which kernels there are, which one is used, and which builds were stopped.
 
     The hash `recipe` in JSON is that of driver, edits and configuration: a cache of CI may be named by it.
@@ -100,9 +93,8 @@ def status(
 
 
 @app.command("remove")
-def remove(
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
-) -> None:
+@flag("--yes", help="Ask nothing.")
+def remove(yes: bool) -> None:
     """Remove every kernel for virtual time, and what is left of builds that were stopped.
 
     Examples
@@ -117,6 +109,6 @@ def remove(
     if not yes:
         if not sys.stdin.isatty():
             raise UserError("nobody is there to confirm that everything is removed; say so with --yes")
-        typer.confirm(f"remove {what}?", abort=True)
+        click.confirm(f"remove {what}?", abort=True)
     remove_all()
     print(f"removed {what}")

@@ -7,10 +7,9 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from lossylink.cli.declaring import Group, argument, flag, option
+from lossylink.cli.kinds import PATH, WHOLE, real, whole
 from lossylink.declared.protections import usages
 from lossylink.errors import UserError
 from lossylink.linux.lab import Lab
@@ -18,10 +17,10 @@ from lossylink.linux.lab import status as show
 from lossylink.linux.lab.monitor import Policy, run_monitor
 from lossylink.units import parse_positive_time, parse_rate, parse_ratio, parse_size, parse_time
 
-app = typer.Typer(help="A live lab: two real hosts and a link that corrupts.", no_args_is_help=True)
+app = Group("lab", help="A live lab: two real hosts and a link that corrupts.", no_args_is_help=True)
 
 _PS_PER_SECOND = 10**12
-_Name = Annotated[str, typer.Option("--name", help="Which lab; the unnamed one when not given.")]
+_lab_name = option("--name", default="", help="Which lab; the unnamed one when not given.")
 
 
 def _lab(name: str) -> Lab:
@@ -29,46 +28,51 @@ def _lab(name: str) -> Lab:
 
 
 @app.command("up")
+@option("--link", help="Rate of the link; 1Gbps when not given, 6Mbps with bmv2.")
+@option("--rtt", help="Round trip of the link, both directions' propagation; 200us usually.")
+@option("--mtu", kind=WHOLE, default=1500, help="Largest IP packet.")
+@option("--queue", default="560KB", help="Queue in front of the link, drop-tail.")
+@option("--ecn-threshold", help="Mark CE from this much waiting on.")
+@option("--loss", default="none", help="Loss from h4 to h8; see `lab loss`.")
+@option("--loss-reverse", default="none", help="Loss from h8 to h4.")
+@option("--protection", "-p", default="none", help=f"{usages(live=True)}, with options.")
+@option("--cc", "congestion_control", default="cubic", help="TCP's algorithm.")
+@option("--rto-min", help="TCP's least retransmission timeout.")
+@flag("--split", help="Guards and wire as separate processes.")
+@flag("--fifo/--no-fifo", default=None, help="Real-time priority, which is usual.")
+@option("--port", help="How frames cross: tap, packet, or xdp (root); tap usually.")
+@option("--dataplane", default="native", help="native, or bmv2: software switches that run the P4 programs.")
+@option("--window", help="Most that one connection has under way; below the queue, none drops.")
+@flag(
+    "--offloads/--no-offloads",
+    default=None,
+    help="Hosts send and receive bursts whole, as with TSO and GRO. Usual beyond 2 Gb/s.",
+)
+@option("--key-file", kind=PATH, help="Secret of both guards, which seals their frames; mode 600.")
+@option("--seed", kind=WHOLE, default=1, help="Decides every random draw.")
+@flag("--replace", help="Take down a lab that is up.")
+@_lab_name
 def up(
-    link: Annotated[
-        str | None, typer.Option(help="Rate of the link; 1Gbps when not given, 6Mbps with bmv2.")
-    ] = None,
-    rtt: Annotated[
-        str | None, typer.Option(help="Round trip of the link, both directions' propagation; 200us usually.")
-    ] = None,
-    mtu: Annotated[int, typer.Option(help="Largest IP packet.")] = 1500,
-    queue: Annotated[str, typer.Option(help="Queue in front of the link, drop-tail.")] = "560KB",
-    ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
-    loss: Annotated[str, typer.Option(help="Loss from h4 to h8; see `lab loss`.")] = "none",
-    loss_reverse: Annotated[str, typer.Option(help="Loss from h8 to h4.")] = "none",
-    protection: Annotated[
-        str, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
-    ] = "none",
-    congestion_control: Annotated[str, typer.Option("--cc", help="TCP's algorithm.")] = "cubic",
-    rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
-    split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
-    fifo: Annotated[
-        bool | None, typer.Option("--fifo/--no-fifo", help="Real-time priority, which is usual.")
-    ] = None,
-    port: Annotated[
-        str | None, typer.Option(help="How frames cross: tap, packet, or xdp (root); tap usually.")
-    ] = None,
-    dataplane: Annotated[
-        str, typer.Option(help="native, or bmv2: software switches that run the P4 programs.")
-    ] = "native",
-    window: Annotated[
-        str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
-    ] = None,
-    offloads: Annotated[
-        bool | None,
-        typer.Option(help="Hosts send and receive bursts whole, as with TSO and GRO. Usual beyond 2 Gb/s."),
-    ] = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
-    replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,
-    name: _Name = "",
+    link: str | None,
+    rtt: str | None,
+    mtu: int,
+    queue: str,
+    ecn_threshold: str | None,
+    loss: str,
+    loss_reverse: str,
+    protection: str,
+    congestion_control: str,
+    rto_min: str | None,
+    split: bool,
+    fifo: bool | None,
+    port: str | None,
+    dataplane: str,
+    window: str | None,
+    offloads: bool | None,
+    key_file: Path | None,
+    seed: int,
+    replace: bool,
+    name: str,
 ) -> None:
     """Build the hosts h4 (10.2.2.1) and h8 (10.2.2.2) and the link between them, and ping across.
 
@@ -126,7 +130,8 @@ def _read(parse: Callable[[object], int], text: str) -> int:
 
 
 @app.command("down")
-def down(name: _Name = "") -> None:
+@_lab_name
+def down(name: str) -> None:
     """Remove everything that the lab has made, whatever became of it.
 
     Examples
@@ -140,11 +145,10 @@ def down(name: _Name = "") -> None:
 
 
 @app.command("status")
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print every counter as one JSON object.")] = False,
-    prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus text.")] = False,
-    name: _Name = "",
-) -> None:
+@flag("--json", "as_json", help="Print every counter as one JSON object.")
+@flag("--prometheus", help="Print Prometheus text.")
+@_lab_name
+def status(as_json: bool, prometheus: bool, name: str) -> None:
     """Show the sender's and the receiver's state, the link and how punctual it was.
 
     Examples
@@ -164,11 +168,10 @@ def status(
 
 
 @app.command("watch")
-def watch(
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1.0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many looks.")] = None,
-    name: _Name = "",
-) -> None:
+@option("--interval", kind=real(least=0.1), default=1.0, help="Seconds between two looks.")
+@option("--rounds", kind=whole(least=1), help="Stop after this many looks.")
+@_lab_name
+def watch(interval: float, rounds: int | None, name: str) -> None:
     """Show rates and counters live, until Ctrl-C.
 
     Examples
@@ -181,13 +184,10 @@ def watch(
 
 
 @app.command("loss")
-def loss(
-    forward: Annotated[
-        str, typer.Argument(help="Loss from h4 to h8: 1e-3, 0.1%, gilbert-elliott:..., at:17,18.")
-    ],
-    reverse: Annotated[str | None, typer.Option(help="Loss from h8 to h4; unchanged when not given.")] = None,
-    name: _Name = "",
-) -> None:
+@argument("forward", help="Loss from h4 to h8: 1e-3, 0.1%, gilbert-elliott:..., at:17,18.")
+@option("--reverse", help="Loss from h8 to h4; unchanged when not given.")
+@_lab_name
+def loss(forward: str, reverse: str | None, name: str) -> None:
     """Corrupt frames by another loss model from now on.
 
     LinkGuardian without `copies=N` chooses its copies by the loss, so that their number may change, too.
@@ -205,10 +205,9 @@ def loss(
 
 
 @app.command("protect")
-def protect(
-    protection: Annotated[str, typer.Argument(help=f"{usages(live=True)}, with options; or off.")],
-    name: _Name = "",
-) -> None:
+@argument("protection", help=f"{usages(live=True)}, with options; or off.")
+@_lab_name
+def protect(protection: str, name: str) -> None:
     """Protect the link by another protection from now on.
 
     Examples
@@ -237,18 +236,13 @@ def _tell_copies(lab: Lab) -> None:
 
 
 @app.command("auto")
-def auto(
-    seconds: Annotated[
-        float | None, typer.Option(min=0.1, help="Stop after this long; Ctrl-C stops any time.")
-    ] = None,
-    on: Annotated[str, typer.Option(help="Protect from this loss on.")] = "1e-5",
-    off: Annotated[
-        str | None, typer.Option(help="Stop below this loss; half of --on when not given.")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="How sure a decision must be.")] = 0.99,
-    hold: Annotated[str, typer.Option(help="Least time from a change to one that does less.")] = "5s",
-    name: _Name = "",
-) -> None:
+@option("--seconds", kind=real(least=0.1), help="Stop after this long; Ctrl-C stops any time.")
+@option("--on", default="1e-5", help="Protect from this loss on.")
+@option("--off", help="Stop below this loss; half of --on when not given.")
+@option("--confidence", kind=real(), default=0.99, help="How sure a decision must be.")
+@option("--hold", default="5s", help="Least time from a change to one that does less.")
+@_lab_name
+def auto(seconds: float | None, on: str, off: str | None, confidence: float, hold: str, name: str) -> None:
     """Watch the link, protect it while it corrupts frames, and stop when it surely does no longer.
 
     Decisions are those of docs/protocols/monitor.md; to switch off takes about 4.6 / OFF frames without loss.
@@ -276,11 +270,10 @@ def _ratio(text: str) -> float:
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
-def execute(
-    host: Annotated[str, typer.Argument(help="h4 or h8.")],
-    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
-    name: _Name = "",
-) -> None:
+@argument("host", help="h4 or h8.")
+@argument("command", nargs=-1, required=True, help="The command, after --.")
+@_lab_name
+def execute(host: str, command: tuple[str, ...], name: str) -> None:
     """Run a command on a host.
 
     Examples
@@ -292,10 +285,9 @@ def execute(
 
 
 @app.command("ping", context_settings={"ignore_unknown_options": True})
-def ping(
-    options: Annotated[list[str] | None, typer.Argument(help="Options of ping, after --.")] = None,
-    name: _Name = "",
-) -> None:
+@argument("options", nargs=-1, help="Options of ping, after --.")
+@_lab_name
+def ping(options: tuple[str, ...], name: str) -> None:
     """Ping h8 from h4; five times when no options are given.
 
     Examples
@@ -312,14 +304,11 @@ def ping(
 
 
 @app.command("pcap")
-def pcap(
-    hop: Annotated[
-        str, typer.Argument(help="h4 or h8; with --split also sw2-wire or wire-sw6, with bmv2 sw2-sw6.")
-    ],
-    file: Annotated[str, typer.Argument(help="Where to write the capture.")] = "-",
-    count: Annotated[int | None, typer.Option(min=1, help="Stop after this many frames.")] = None,
-    name: _Name = "",
-) -> None:
+@argument("hop", help="h4 or h8; with --split also sw2-wire or wire-sw6, with bmv2 sw2-sw6.")
+@argument("file", default="-", help="Where to write the capture.")
+@option("--count", kind=whole(least=1), help="Stop after this many frames.")
+@_lab_name
+def pcap(hop: str, file: str, count: int | None, name: str) -> None:
     """Capture a hop, until Ctrl-C.
 
     Examples

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from lossylink._package.progress import progress_bar
+from lossylink.cli.declaring import Command, flag, given_options, option
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.gauges import CODE, Before, Code, Port, Reading, keep_gauges, live_lines
-from lossylink.cli.kept import Output, Replace, keep, new_directory, read_option, tell_place
+from lossylink.cli.gauges import Reading, before_option, code_option, keep_gauges, live_lines, port_option
+from lossylink.cli.kept import keep, new_directory, output_option, read_option, replace_option, tell_place
+from lossylink.cli.kinds import PATH, real
 from lossylink.errors import UserError
 from lossylink.results.directory import staged
 from lossylink.units import parse_count, parse_rate, parse_size
@@ -27,35 +29,43 @@ _MOST_RATE_PER_S = 20_000
 _REACHED_SHARE = 0.95
 
 
+@click.command("measure", cls=Command)
+@option("--link", help="Interface of the link.")
+@option("--seconds", kind=real(least=0.1), default=10.0, help="How long to measure.")
+@option("--rate", default="1000", metavar="PER_SECOND", help="Probes in a second, up to 20,000.")
+@option("--length", default="1514B", help="Bytes of a probe, without check sequence.")
+@flag("--counters", help="Without a peer: from what the interface counts.")
+@option(
+    "--from",
+    "recorded",
+    kind=PATH,
+    metavar="FILE",
+    help="Instead of --link: gauges that ethtool -S, ethtool -I --show-fec, mlxlink -c or SONiC's "
+    "fec-stats printed, or CSV; --seconds is then for how long they counted.",
+)
+@before_option
+@port_option
+@code_option
+@option("--wait", kind=real(least=0.1), default=10.0, help="Seconds to wait for the peer.")
+@option("--rate-of-link", help="Rate of the link for the scenario; the interface's when not given.")
+@output_option
+@replace_option
+@click.pass_context
 def measure(
-    context: typer.Context,
-    link: Annotated[str | None, typer.Option(help="Interface of the link.", show_default=False)] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
-    rate: Annotated[
-        str, typer.Option(help="Probes in a second, up to 20,000.", metavar="PER_SECOND")
-    ] = "1000",
-    length: Annotated[str, typer.Option(help="Bytes of a probe, without check sequence.")] = "1514B",
-    counters: Annotated[
-        bool, typer.Option("--counters", help="Without a peer: from what the interface counts.")
-    ] = False,
-    recorded: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            help="Instead of --link: gauges that ethtool -S, ethtool -I --show-fec, mlxlink -c or SONiC's "
-            "fec-stats printed, or CSV; --seconds is then for how long they counted.",
-            metavar="FILE",
-        ),
-    ] = None,
-    before: Before = None,
-    port: Port = None,
-    code: Code = CODE,
-    wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the peer.")] = 10.0,
-    rate_of_link: Annotated[
-        str | None, typer.Option(help="Rate of the link for the scenario; the interface's when not given.")
-    ] = None,
-    output: Output = None,
-    replace: Replace = False,
+    context: click.Context,
+    link: str | None,
+    seconds: float,
+    rate: str,
+    length: str,
+    counters: bool,
+    recorded: Path | None,
+    before: Path | None,
+    port: str | None,
+    code: str,
+    wait: float,
+    rate_of_link: str | None,
+    output: Path | None,
+    replace: bool,
 ) -> None:
     """Measure the losses of a link, fit a loss model, and write a scenario of them.
 
@@ -84,7 +94,7 @@ def measure(
                 before=before,
                 port=port,
                 code=code,
-                seconds=seconds if _is_given(context, "seconds") else None,
+                seconds=seconds if "seconds" in given_options(context) else None,
                 rate_bps=_rate_of_recording(rate_of_link),
                 frame_bytes=length_bytes,
             ),
@@ -107,11 +117,6 @@ def measure(
         output=output,
         replace=replace,
     )
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _rate_of_recording(text: str | None) -> int:

@@ -6,13 +6,15 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-import typer
+import click
 
 from lossylink import units
 from lossylink._package.progress import progress_bar
+from lossylink.cli.declaring import Command, argument, flag, given_options, option
 from lossylink.cli.exits import FAILED, leave
+from lossylink.cli.kinds import PATH, WHOLE, whole
 from lossylink.cli.plan_code import loss_of_gauge, plan_code
 from lossylink.cli.plan_shown import loss_text, show
 from lossylink.errors import UserError
@@ -25,102 +27,110 @@ Value = TypeVar("Value")
 Transport = Literal["tcp", "rdma"]
 
 
+@click.command("plan", cls=Command)
+@argument(
+    "links",
+    PATH,
+    default=None,
+    help="A CSV file with a row for each of many links (name, rate, length, loss or counters, transport): "
+    "leave, protect or drain each. Options then say what a row leaves out. - is standard input.",
+)
+@option("--link", default="100Gbps", metavar="RATE", help="Line rate.")
+@option(
+    "--loss",
+    default="1e-3",
+    help="Loss: a ratio such as 1e-3 or 0.1%, or any loss model: quantised, bit-error-rate, "
+    "gilbert-elliott, at, trace, netem.",
+)
+@option(
+    "--loss-from",
+    kind=PATH,
+    metavar="FILE",
+    help="Take the loss from a file that `lossylink fit` reads: iperf3, ss, tc, capture, trace.",
+)
+@option(
+    "--pre-fec-ber",
+    metavar="RATIO",
+    help="Instead of --loss: the bit error ratio before the line's own code.",
+)
+@option(
+    "--code",
+    help="With --pre-fec-ber: the line's code, as in phy: rs544 (the default), rs528, rs272, rsN/K/m, "
+    "firecode or none, and behind it burst=0.5, lanes=4, precoding=on. Without a loss: the bit error "
+    "ratio for the target.",
+)
+@option("--target", default="1e-8", help="Effective loss ratio to reach.")
+@option("--length", help="Length of the cable, e.g. 100m.")
+@option("--propagation", help="Its one-way delay instead, e.g. 500ns.")
+@option("--latency-budget", help="Longest wait that recovery may add, e.g. 20us.")
+@option("--frame", default="1514B", help="Frame size without check sequence.")
+@option("--switch", default="tofino1", help="Switch profile, or a TOML file.")
+@option(
+    "--transport",
+    kind=click.Choice(get_args(Transport)),
+    help="tcp or rdma: choose by the completion times of its flows, simulated just now. Of many links "
+    "nothing is simulated; those of RDMA take what keeps the order.",
+)
+@option("--flow", default="2MB", help="Size of such a flow.")
+@option(
+    "--workload",
+    metavar="SIZES",
+    help="With --transport: web-search, rpc, or a file of flow sizes. Choose by the slowdowns of such "
+    "flows that share the link.",
+)
+@flag("--verify", "check", help="Run the simulator for each and compare.")
+@option("--packets", default="1M", help="Frames of each run with --verify.")
+@option("--seed", kind=WHOLE, default=1, help="Decides every random draw.")
+@option(
+    "--fabric",
+    metavar="TOPOLOGY",
+    help="Plan a whole fabric of such links instead: fb-fabric:pods=P,tors=T or fat-tree:k=K.",
+)
+@option("--constraint", default="75%", help="With --fabric: share of its paths that every ToR switch keeps.")
+@option(
+    "--capacity",
+    default="90%",
+    help="Share of its capacity to keep: with --fabric the least pod's, of many links each one's, which "
+    "is drained if no protection leaves so much.",
+)
+@option(
+    "--load",
+    default="50%",
+    help="Bytes of flows over the rate: with --workload, and of many links where a file does not say.",
+)
+@option("--csv", kind=PATH, help="Of many links: write the verdicts as CSV; - prints them.")
+@option("--years", kind=whole(least=1), default=5, help="With --fabric: random years for each policy.")
+@option("--plot", kind=PATH, help="Draw the plan: FILE.png, .svg or .pdf.")
+@flag("--json", "as_json", help="Print one JSON object.")
+@click.pass_context
 def command(
-    context: typer.Context,
-    links: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A CSV file with a row for each of many links (name, rate, length, loss or counters, "
-            "transport): leave, protect or drain each. Options then say what a row leaves out. - is standard "
-            "input.",
-            show_default=False,
-        ),
-    ] = None,
-    link: Annotated[str, typer.Option(help="Line rate.", metavar="RATE")] = "100Gbps",
-    loss: Annotated[
-        str,
-        typer.Option(
-            help="Loss: a ratio such as 1e-3 or 0.1%, or any loss model: quantised, bit-error-rate, "
-            "gilbert-elliott, at, trace, netem."
-        ),
-    ] = "1e-3",
-    loss_from: Annotated[
-        Path | None,
-        typer.Option(
-            help="Take the loss from a file that `lossylink fit` reads: iperf3, ss, tc, capture, trace.",
-            metavar="FILE",
-        ),
-    ] = None,
-    pre_fec_ber: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of --loss: the bit error ratio before the line's own code.", metavar="RATIO"
-        ),
-    ] = None,
-    code: Annotated[
-        str | None,
-        typer.Option(
-            help="With --pre-fec-ber: the line's code, as in phy: rs544 (the default), rs528, rs272, "
-            "rsN/K/m, firecode or none, and behind it burst=0.5, lanes=4, precoding=on. Without a loss: the "
-            "bit error ratio for the target.",
-        ),
-    ] = None,
-    target: Annotated[str, typer.Option(help="Effective loss ratio to reach.")] = "1e-8",
-    length: Annotated[str | None, typer.Option(help="Length of the cable, e.g. 100m.")] = None,
-    propagation: Annotated[str | None, typer.Option(help="Its one-way delay instead, e.g. 500ns.")] = None,
-    latency_budget: Annotated[
-        str | None, typer.Option(help="Longest wait that recovery may add, e.g. 20us.")
-    ] = None,
-    frame: Annotated[str, typer.Option(help="Frame size without check sequence.")] = "1514B",
-    switch: Annotated[str, typer.Option(help="Switch profile, or a TOML file.")] = "tofino1",
-    transport: Annotated[
-        Transport | None,
-        typer.Option(
-            help="tcp or rdma: choose by the completion times of its flows, simulated just now. Of many "
-            "links nothing is simulated; those of RDMA take what keeps the order."
-        ),
-    ] = None,
-    flow: Annotated[str, typer.Option(help="Size of such a flow.")] = "2MB",
-    workload: Annotated[
-        str | None,
-        typer.Option(
-            help="With --transport: web-search, rpc, or a file of flow sizes. Choose by the slowdowns of "
-            "such flows that share the link.",
-            metavar="SIZES",
-        ),
-    ] = None,
-    check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
-    packets: Annotated[str, typer.Option(help="Frames of each run with --verify.")] = "1M",
-    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
-    fabric: Annotated[
-        str | None,
-        typer.Option(
-            help="Plan a whole fabric of such links instead: fb-fabric:pods=P,tors=T or fat-tree:k=K.",
-            metavar="TOPOLOGY",
-        ),
-    ] = None,
-    constraint: Annotated[
-        str, typer.Option(help="With --fabric: share of its paths that every ToR switch keeps.")
-    ] = "75%",
-    capacity: Annotated[
-        str,
-        typer.Option(
-            help="Share of its capacity to keep: with --fabric the least pod's, of many links each one's, "
-            "which is drained if no protection leaves so much."
-        ),
-    ] = "90%",
-    load: Annotated[
-        str,
-        typer.Option(
-            help="Bytes of flows over the rate: with --workload, and of many links where a file does not say."
-        ),
-    ] = "50%",
-    csv: Annotated[
-        Path | None, typer.Option(help="Of many links: write the verdicts as CSV; - prints them.")
-    ] = None,
-    years: Annotated[int, typer.Option(help="With --fabric: random years for each policy.", min=1)] = 5,
-    plot: Annotated[Path | None, typer.Option(help="Draw the plan: FILE.png, .svg or .pdf.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    context: click.Context,
+    links: Path | None,
+    link: str,
+    loss: str,
+    loss_from: Path | None,
+    pre_fec_ber: str | None,
+    code: str | None,
+    target: str,
+    length: str | None,
+    propagation: str | None,
+    latency_budget: str | None,
+    frame: str,
+    switch: str,
+    transport: Transport | None,
+    flow: str,
+    workload: str | None,
+    check: bool,
+    packets: str,
+    seed: int,
+    fabric: str | None,
+    constraint: str,
+    capacity: str,
+    load: str,
+    csv: Path | None,
+    years: int,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Predict effective loss, speed, added latency and buffers of every protection on a link.
 
@@ -186,7 +196,7 @@ def command(
         )
         return
     rate_bps, frame_bytes = _read("--link", units.parse_rate, link), _read("--frame", units.parse_size, frame)
-    if code is not None and not _given(context) & _LOSSES:
+    if code is not None and not given_options(context) & _LOSSES:
         wanted = _read("--target", units.parse_ratio, target)
         plan_code(code, target=wanted, rate_bps=rate_bps, frame_bytes=frame_bytes, as_json=as_json)
         return
@@ -250,26 +260,17 @@ _FOREIGN_TO_A_LINK = {
 }
 
 
-def _given(context: typer.Context) -> set[str]:
-    """Return the options that the user gave."""
-    return {
-        name
-        for name in context.params
-        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
-    }
-
-
-def _kind(context: typer.Context, *, fabric: str | None, links: Path | None) -> str:
+def _kind(context: click.Context, *, fabric: str | None, links: Path | None) -> str:
     """Return which plan is asked for."""
     if fabric is not None or links is not None:
         return "fabric" if fabric is not None else "file"
-    given = _given(context)
+    given = given_options(context)
     return "code" if "code" in given and not given & _LOSSES else "link"
 
 
-def _refuse_mixed(context: typer.Context, kind: str) -> None:
+def _refuse_mixed(context: click.Context, kind: str) -> None:
     """Refuse an option that the plan which is asked for would not heed."""
-    given = _given(context)
+    given = given_options(context)
     if kind == "link":
         foreign = given & _FOREIGN_TO_A_LINK.keys()
         if "workload" in given:
@@ -308,7 +309,7 @@ def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:
 
 
 def _loss(
-    context: typer.Context,
+    context: click.Context,
     text: str,
     recording: Path | None,
     *,
@@ -317,7 +318,7 @@ def _loss(
     rate_bps: int,
 ) -> Loss:
     """Read the loss from its spelling, from a file, or from a bit error ratio before FEC."""
-    given = sorted(f"--{name.replace('_', '-')}" for name in _given(context) & _LOSSES)
+    given = sorted(f"--{name.replace('_', '-')}" for name in given_options(context) & _LOSSES)
     if len(given) > 1:
         raise UserError(f"{given[0]} and {given[1]} say the same; give one of them")
     if gauge is not None:

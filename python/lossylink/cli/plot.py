@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from lossylink._package.progress import progress_bar
 from lossylink._package.writing import output_to
 from lossylink.charts.folder import Figures
+from lossylink.cli.declaring import Command, argument, flag, option
+from lossylink.cli.kinds import PATH
 from lossylink.errors import UserError, unknown
 from lossylink.results.result import Result
 
@@ -27,29 +29,24 @@ KINDS = (
 )
 
 
+@click.command("plot", cls=Command, below=lambda: f"Kinds of figures: {', '.join(KINDS)}")
+@argument(
+    "runs",
+    PATH,
+    nargs=-1,
+    required=True,
+    metavar="RUN...",
+    help="Directories of run, sweep, or a point of reproduce; or FILE.pcapng.",
+)
+@option("--kind", multiple=True, help=f"{', '.join(KINDS)}; repeat for more. All that fit when not given.")
+@option("--output", "-o", kind=PATH, default=Path("figures"), help="Directory of the figures.")
+@flag("--replace", help="Take the place of figures of other results in --output.")
+@option(
+    "--format", "formats", default="png", metavar="A,B", help=f"{', '.join(FORMATS)}; separated by commas."
+)
+@flag("--verbose", "-v", help="Say why the other kinds are not possible.")
 def command(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Directories of run, sweep, or a point of reproduce; or FILE.pcapng."
-        ),
-    ],
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(help=f"{', '.join(KINDS)}; repeat for more. All that fit when not given."),
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the figures.")] = Path(
-        "figures"
-    ),
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Take the place of figures of other results in --output.")
-    ] = False,
-    formats: Annotated[
-        str, typer.Option("--format", metavar="A,B", help=f"{', '.join(FORMATS)}; separated by commas.")
-    ] = "png",
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say why the other kinds are not possible.")
-    ] = False,
+    runs: tuple[Path, ...], kind: tuple[str, ...], output: Path, replace: bool, formats: str, verbose: bool
 ) -> None:
     """Draw figures of results; several are laid over each other, called by what differs between them.
 
@@ -68,7 +65,7 @@ def command(
     folder = Figures.of(output, runs, replace=replace)
     flent_files = _for_flent(loaded, output) if FLENT in chosen else []
     drawn = [one for one in chosen if one != FLENT]
-    sheets, reasons = _sheets(loaded, kind or []) if drawn else ([], {})
+    sheets, reasons = _sheets(loaded, kind) if drawn else ([], {})
     files = [*flent_files, *(_save(sheets, output, drawn) if sheets else [])]
     with output_to(output):
         folder.keep(files)
@@ -114,7 +111,7 @@ def _load(directories: Sequence[Path]) -> list[tuple[str, Result]]:
     return [one for directory in directories for one in load_runs(directory)]
 
 
-def _sheets(runs: list[tuple[str, Result]], wanted: list[str]) -> tuple[list[Sheet], dict[str, str]]:
+def _sheets(runs: list[tuple[str, Result]], wanted: Sequence[str]) -> tuple[list[Sheet], dict[str, str]]:
     """Make the wanted figures, or all that are possible with the reasons against the others."""
     from lossylink.charts.figures import possible, sheet_of
 

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import unquote
 
-import typer
+import click
 
 from lossylink._package.writing import output_to, whole
+from lossylink.cli.declaring import Command, argument, flag, option
+from lossylink.cli.kinds import PATH
 from lossylink.errors import UserError
 
 
-def command(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of run, sweep, or of a point of reproduce."),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page, one HTML file.")] = Path(
-        "report.html"
-    ),
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Take the place of a page of other results.")
-    ] = False,
-    title: Annotated[
-        str | None, typer.Option(help="Its heading; the names of the results when not given.")
-    ] = None,
-) -> None:
+@click.command("report", cls=Command)
+@argument(
+    "runs",
+    PATH,
+    nargs=-1,
+    required=True,
+    metavar="RUN...",
+    help="Directories of run, sweep, or of a point of reproduce.",
+)
+@option("--output", "-o", kind=PATH, default=Path("report.html"), help="The page, one HTML file.")
+@flag("--replace", help="Take the place of a page of other results.")
+@option("--title", help="Its heading; the names of the results when not given.")
+def command(runs: tuple[Path, ...], output: Path, replace: bool, title: str | None) -> None:
     """Write one page of results: every figure that they admit, their rows and scenarios.
 
     The page needs no network. Several results are also drawn over each other.

@@ -6,12 +6,13 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from lossylink._package.writing import output_to
+from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.cli.kinds import PATH, WHOLE
 from lossylink.cli.running import parse_settings
 from lossylink.errors import UserError
 from lossylink.units import parse_time
@@ -39,45 +40,52 @@ def _budget_seconds(text: str | None, *, quick: bool) -> float:
         raise UserError(f"--budget: {error}") from None
 
 
+@click.command("reproduce", cls=Command)
+@option("--only", metavar="A,B", help="Only these experiments, separated by commas.")
+@flag("--quick", help="20 times smaller than published.")
+@option(
+    "--backend",
+    kind=click.Choice(Measured),
+    default=Measured.sim,
+    help="The simulator, or real hosts over the simulated path, in virtual time.",
+)
+@option(
+    "--output",
+    "-o",
+    kind=PATH,
+    default=Path("runs/reproduce"),
+    help="Directory of report.html and its figures.",
+)
+@flag("--replace", help="Take the place of another result in --output; your own files stay.")
+@option("--seed", kind=WHOLE, default=1, help="Decides every random draw.")
+@option("--threads", kind=WHOLE, help="Threads; all cores when not given.")
+@option(
+    "--budget",
+    metavar="TIME",
+    help="Wall time of the whole call, about, as in 30m. The published amounts are always done; what is "
+    "left goes to more trials for claims that are open. 3m when not given, 0 with --quick.",
+)
+@flag("--fresh", help="Run again what an earlier call with this output finished.")
+@flag("--strict", help="Exit with 1 when a claim fails.")
+@option(
+    "--executor", help="Who runs the points, as in sweep: local, dask or slurm; this process when not given."
+)
+@option("--scheduler", metavar="ADDRESS", help="As in sweep.")
+@option("--slurm", multiple=True, metavar="KEY=VALUE", help="As in sweep; repeat for more.")
 def command(
-    only: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these experiments, separated by commas.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="20 times smaller than published.")] = False,
-    backend: Annotated[
-        Measured, typer.Option(help="The simulator, or real hosts over the simulated path, in virtual time.")
-    ] = Measured.sim,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Directory of report.html and its figures.")
-    ] = Path("runs/reproduce"),
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Wall time of the whole call, about, as in 30m. The published amounts are always done; "
-            "what is left goes to more trials for claims that are open. 3m when not given, 0 with --quick.",
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run again what an earlier call with this output finished.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a claim fails.")] = False,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            help="Who runs the points, as in sweep: local, dask or slurm; this process when not given."
-        ),
-    ] = None,
-    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="As in sweep.")] = None,
-    slurm: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="As in sweep; repeat for more.")
-    ] = None,
+    only: str | None,
+    quick: bool,
+    backend: Measured,
+    output: Path,
+    replace: bool,
+    seed: int,
+    threads: int | None,
+    budget: str | None,
+    fresh: bool,
+    strict: bool,
+    executor: str | None,
+    scheduler: str | None,
+    slurm: tuple[str, ...],
 ) -> None:
     """Run the published experiments, print each table beside the published one, and write a report.
 
@@ -114,7 +122,7 @@ def command(
                 budget_seconds=_budget_seconds(budget, quick=quick),
                 executor=executor,
                 scheduler=scheduler,
-                slurm=parse_settings(slurm or [], option="--slurm", example="timeout_min=60"),
+                slurm=parse_settings(slurm, option="--slurm", example="timeout_min=60"),
             )
     except ValueError as error:
         raise UserError(str(error)) from None

@@ -1,63 +1,51 @@
-"""``lossylink run`` as Typer knows it: the options and the help; `lossylink.cli.running` carries it out."""
+"""``lossylink run``: its options and its help; `lossylink.cli.running` carries it out."""
 
-from pathlib import Path
-from typing import Annotated
+from __future__ import annotations
 
-import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
+from typing import Any
 
+import click
+
+from lossylink.cli.declaring import Command, argument, flag, option
+from lossylink.cli.kinds import PATH, WHOLE
 from lossylink.cli.running import carry_out
 from lossylink.declared.backend import backend_names
+from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import usages
+from lossylink.scenario.packaged import packaged, title_of
 
 
-def command(
-    experiment: Annotated[
-        str, typer.Argument(help="An experiment (stress, tcp-fct, ...) or a scenario FILE.toml.")
-    ],
-    protection: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--protection", "-p", help=f"{usages()}, with options as in lg:copies=3; repeat for more."
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Set a key; repeat for more.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and keep no files.")] = False,
-    every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
-    with_csv: Annotated[bool, typer.Option("--csv", help="Keep rows and tables as CSV, too.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Run directory; runs/EXPERIMENT-TIME-HASH when not given."),
-    ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail when a methodology check fails.")] = False,
-    pcap: Annotated[
-        str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
-    ] = None,
-    state_at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIME",
-            help="Show the state of the link's two ends at this simulated time; repeat for more.",
-        ),
-    ] = None,
-    trap: Annotated[
-        str | None,
-        typer.Option(
-            help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
-        ),
-    ] = None,
-    rare: Annotated[
-        bool, typer.Option("--rare", help="stress: find losses too rare to count, by importance sampling.")
-    ] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
-    backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backend_names())}.")] = None,
-) -> None:
+def _experiments_and_scenarios() -> str:
+    experiments = [f"`{one.name}`: {one.summary}" for one in all_experiments().values()]
+    scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
+    return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
+
+
+@click.command("run", cls=Command, below=_experiments_and_scenarios)
+@argument("experiment", help="An experiment (stress, tcp-fct, ...) or a scenario FILE.toml.")
+@option(
+    "--protection", "-p", multiple=True, help=f"{usages()}, with options as in lg:copies=3; repeat for more."
+)
+@option("--set", "-s", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key; repeat for more.")
+@option("--seed", kind=WHOLE, help="Decides every random draw.")
+@flag("--json", "as_json", help="Print one JSON object and keep no files.")
+@flag("--all", "every_key", help="Show every figure, by its key.")
+@flag("--csv", "with_csv", help="Keep rows and tables as CSV, too.")
+@option("--output", "-o", kind=PATH, help="Run directory; runs/EXPERIMENT-TIME-HASH when not given.")
+@flag("--replace", help="Take the place of another result in --output; your own files stay.")
+@flag("--strict", help="Fail when a methodology check fails.")
+@option("--pcap", metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
+@option(
+    "--state-at",
+    multiple=True,
+    metavar="TIME",
+    help="Show the state of the link's two ends at this simulated time; repeat for more.",
+)
+@option("--trap", help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected.")
+@flag("--rare", help="stress: find losses too rare to count, by importance sampling.")
+@option("--threads", kind=WHOLE, help="Threads; all cores when not given.")
+@option("--backend", help=f"{' or '.join(backend_names())}.")
+def command(experiment: str, **options: Any) -> None:
     """Run one experiment and show a row for each protection.
 
     Examples
@@ -72,21 +60,4 @@ def command(
 
         lossylink run stress --rare -p lg -p lg-nb -p llr -p fec:25/5 --set loss=1e-3
     """
-    carry_out(
-        experiment,
-        protection=protection,
-        settings=settings,
-        seed=seed,
-        as_json=as_json,
-        every_key=every_key,
-        with_csv=with_csv,
-        output=output,
-        replace=replace,
-        strict=strict,
-        pcap=pcap,
-        state_at=state_at,
-        trap=trap,
-        rare=rare,
-        threads=threads,
-        backend=backend,
-    )
+    carry_out(experiment, **options)

@@ -26,32 +26,32 @@ from lossylink.scenario.scenario import Scenario
 def carry_out(
     experiment: str,
     *,
-    protection: Sequence[str] | None = None,
-    settings: Sequence[str] | None = None,
-    seed: int | None = None,
-    as_json: bool = False,
-    every_key: bool = False,
-    with_csv: bool = False,
-    output: Path | None = None,
-    replace: bool = False,
-    strict: bool = False,
-    pcap: str | None = None,
-    state_at: Sequence[str] | None = None,
-    trap: str | None = None,
-    rare: bool = False,
-    threads: int | None = None,
-    backend: str | None = None,
+    protection: Sequence[str],
+    settings: Sequence[str],
+    seed: int | None,
+    as_json: bool,
+    every_key: bool,
+    with_csv: bool,
+    output: Path | None,
+    replace: bool,
+    strict: bool,
+    pcap: str | None,
+    state_at: Sequence[str],
+    trap: str | None,
+    rare: bool,
+    threads: int | None,
+    backend: str | None,
 ) -> None:
     """Run what the options of ``lossylink run`` ask for, and show a row for each protection."""
     if replace and output is None:
         raise UserError("--replace takes the place of a result in --output DIR; add --output")
     if with_csv and as_json and output is None:
         raise UserError("--csv writes files and --json keeps none; add --output DIR")
-    chosen = parse_settings(settings or [])
+    chosen = parse_settings(settings)
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     chosen |= {"run.rare": True} if rare else {}
-    scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
+    scenario = resolve(experiment, settings=chosen, protection=protection or None, seed=seed, strict=strict)
     if trap is not None:
         check_trap(scenario, output=output, pcap=pcap, state_at=state_at)
         show_trap(scenario, trap, as_json=as_json)
@@ -60,7 +60,7 @@ def carry_out(
         directory = _open_directory(stack, scenario, output, as_json, replace)
         recording = stack.enter_context(_recording(pcap))
         _announce(scenario, as_json=as_json)
-        result = _with_progress(runner, scenario, recording, state_at or [])
+        result = _with_progress(runner, scenario, recording, state_at)
         kept = _keep(stack, directory, result, with_csv=with_csv)
     place = kept.target if kept is not None else None
     _show(result, as_json=as_json, every_key=every_key, directory=place)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from lossylink._package.writing import output_to, whole
+from lossylink.cli.declaring import Command, argument, flag, option
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
+from lossylink.cli.kinds import PATH, WHOLE
 from lossylink.cli.running import parse_settings
 from lossylink.cli.tables import show_rows
 from lossylink.errors import UserError
@@ -25,68 +27,69 @@ SHOWN_ERRORS = 5
 SHOWN_ROWS = 200
 
 
+@click.command("sweep", cls=Command)
+@argument("experiment", help="An experiment or a scenario FILE.toml.")
+@option(
+    "--grid",
+    "-g",
+    multiple=True,
+    metavar="KEY=A,B,...",
+    help="Values of a key, ranges as in 1e-6..1e-2:log9, 1..4:lin7 or 1..20, or @FILE with one a line; "
+    "write \\, for a comma inside one.",
+)
+@option(
+    "--zip",
+    "zipped",
+    multiple=True,
+    metavar="KEY=A,B,...",
+    help="The same for keys whose values advance together.",
+)
+@option("--protection", "-p", multiple=True, help="As in run; repeat for more.")
+@option("--set", "-s", "settings", multiple=True, metavar="KEY=VALUE", help="As in run; repeat for more.")
+@option("--seed", kind=WHOLE, help="Decides every random draw.")
+@option(
+    "--until",
+    metavar="RULE",
+    help="Double the work of a point until its figure is known so well: rel=10%@95%, then ,column=KEY or "
+    ",max=COUNT.",
+)
+@option("--output", "-o", kind=PATH, help="Directory of the sweep; the same one resumes it.")
+@flag("--replace", help="Take the place of another result in --output; your own files stay.")
+@option("--threads", kind=WHOLE, help="Points at a time on this machine; all cores when not given.")
+@option(
+    "--executor", default="local", help="Who runs the points: local (threads), dask or slurm (array jobs)."
+)
+@option("--scheduler", metavar="ADDRESS", help="dask: a scheduler that runs; else a cluster on this machine.")
+@option(
+    "--slurm",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="slurm: a parameter of submitit, such as timeout_min=60; repeat for more.",
+)
+@flag("--keep-going", help="A point that fails becomes a row with its error.")
+@flag("--trials", help="Keep the tables of all points, too.")
+@flag("--json", "as_json", help="Print all rows as one JSON object.")
+@flag("--all", "every_key", help="Show every figure, by its key.")
+@flag("--csv", "with_csv", help="Keep the rows as rows.csv, too.")
 def command(
-    experiment: Annotated[str, typer.Argument(help="An experiment or a scenario FILE.toml.")],
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grid",
-            "-g",
-            metavar="KEY=A,B,...",
-            help="Values of a key, ranges as in 1e-6..1e-2:log9, 1..4:lin7 or 1..20, or @FILE with one a "
-            "line; write \\, for a comma inside one.",
-        ),
-    ] = None,
-    zipped: Annotated[
-        list[str] | None,
-        typer.Option("--zip", metavar="KEY=A,B,...", help="The same for keys whose values advance together."),
-    ] = None,
-    protection: Annotated[
-        list[str] | None, typer.Option("--protection", "-p", help="As in run; repeat for more.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="As in run; repeat for more.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RULE",
-            help="Double the work of a point until its figure is known so well: rel=10%@95%, then "
-            ",column=KEY or ,max=COUNT.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Directory of the sweep; the same one resumes it.")
-    ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
-    ] = False,
-    threads: Annotated[
-        int | None, typer.Option(help="Points at a time on this machine; all cores when not given.")
-    ] = None,
-    executor: Annotated[
-        str, typer.Option(help="Who runs the points: local (threads), dask or slurm (array jobs).")
-    ] = "local",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="dask: a scheduler that runs; else a cluster on this machine."),
-    ] = None,
-    slurm: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE",
-            help="slurm: a parameter of submitit, such as timeout_min=60; repeat for more.",
-        ),
-    ] = None,
-    keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="A point that fails becomes a row with its error.")
-    ] = False,
-    trials: Annotated[bool, typer.Option("--trials", help="Keep the tables of all points, too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
-    every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
-    with_csv: Annotated[bool, typer.Option("--csv", help="Keep the rows as rows.csv, too.")] = False,
+    experiment: str,
+    grid: tuple[str, ...],
+    zipped: tuple[str, ...],
+    protection: tuple[str, ...],
+    settings: tuple[str, ...],
+    seed: int | None,
+    until: str | None,
+    output: Path | None,
+    replace: bool,
+    threads: int | None,
+    executor: str,
+    scheduler: str | None,
+    slurm: tuple[str, ...],
+    keep_going: bool,
+    trials: bool,
+    as_json: bool,
+    every_key: bool,
+    with_csv: bool,
 ) -> None:
     """Run every combination of the given values; finished points are kept and not run again.
 
@@ -107,7 +110,7 @@ def command(
     from lossylink.cli.live_table import sweep_display
     from lossylink.running import sweeping
 
-    values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")
+    values, together = sweeping.parse_grid(grid), sweeping.parse_grid(zipped, option="--zip")
     if not values and not together:
         raise UserError("a sweep needs values; write --grid KEY=A,B,..., for instance --grid loss=1e-3,1e-2")
     with sweep_display((*values, *together)) as (progress, watch):
@@ -115,15 +118,15 @@ def command(
             experiment,
             grid=values,
             zipped=together,
-            protection=protection,
-            settings=parse_settings(settings or []),
+            protection=protection or None,
+            settings=parse_settings(settings),
             seed=seed,
             output=output,
             replace=replace,
             threads=threads,
             executor=executor,
             scheduler=scheduler,
-            slurm=parse_settings(slurm or [], option="--slurm", example="timeout_min=60"),
+            slurm=parse_settings(slurm, option="--slurm", example="timeout_min=60"),
             until=until,
             trials=trials,
             keep_going=keep_going,

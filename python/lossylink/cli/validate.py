@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
+import click
 
 from lossylink import run
+from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import FAILED, leave
+from lossylink.cli.kinds import whole
 from lossylink.errors import UserError, unknown
 from lossylink.linux.kernel import require_kernel
 from lossylink.linux.lab.comparison import Comparison, compare, points
@@ -49,23 +51,33 @@ class Figure(StrEnum):
     writes = "writes"
 
 
+@click.command("validate", cls=Command)
+@option(
+    "--backend",
+    kind=click.Choice(Beside),
+    default=Beside.live,
+    help="The live lab in real time, or the kernel in virtual time.",
+)
+@option("--runs", kind=whole(least=2, most=10), default=4, help="Runs of each point on each backend.")
+@option("--events", kind=whole(least=10), default=80, help="Live: loss events that a run is to see.")
+@option("--cc", "control", multiple=True, help="Algorithms; all of the backend when not given.")
+@option(
+    "--place", kind=whole(least=1), multiple=True, help="Only these of the points for throughput, from 1 on."
+)
+@option(
+    "--only",
+    kind=click.Choice(Figure),
+    help="Kernel: throughput of long flows, times of short ones, or RDMA writes.",
+)
+@flag("--json", "as_json", help="Print one JSON object.")
 def command(
-    backend: Annotated[
-        Beside, typer.Option(help="The live lab in real time, or the kernel in virtual time.")
-    ] = Beside.live,
-    runs: Annotated[int, typer.Option(min=2, max=10, help="Runs of each point on each backend.")] = 4,
-    events: Annotated[int, typer.Option(min=10, help="Live: loss events that a run is to see.")] = 80,
-    control: Annotated[
-        list[str] | None, typer.Option("--cc", help="Algorithms; all of the backend when not given.")
-    ] = None,
-    place: Annotated[
-        list[int] | None, typer.Option(min=1, help="Only these of the points for throughput, from 1 on.")
-    ] = None,
-    only: Annotated[
-        Figure | None,
-        typer.Option(help="Kernel: throughput of long flows, times of short ones, or RDMA writes."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    backend: Beside,
+    runs: int,
+    events: int,
+    control: tuple[str, ...],
+    place: tuple[int, ...],
+    only: Figure | None,
+    as_json: bool,
 ) -> None:
     """Hold the simulator against a kernel's own TCP, with intervals.
 
@@ -95,14 +107,14 @@ def command(
         leave(FAILED)
 
 
-def _chosen(place: list[int] | None, places: Sequence[T]) -> list[T]:
+def _chosen(place: Sequence[int], places: Sequence[T]) -> list[T]:
     if place and max(place) > len(places):
         raise UserError(f"--place {max(place)}: there are {len(places)} points")
     return [places[number - 1] for number in place or range(1, len(places) + 1)]
 
 
 def _kernel(
-    runs: int, control: list[str] | None, place: list[int] | None, only: Figure | None, *, as_json: bool
+    runs: int, control: Sequence[str], place: Sequence[int], only: Figure | None, *, as_json: bool
 ) -> bool:
     from lossylink.linux.guest import comparison
     from lossylink.linux.guest.writes import writes
@@ -146,7 +158,7 @@ def _take(results: Iterator[T], into: list[T]) -> None:
     """Keep each result as it comes, and tell it."""
     for one in results:
         into.append(one)
-        typer.echo(str(one), err=True)
+        click.echo(str(one), err=True)
 
 
 def _run(experiment: str, protection: str, backend: str, settings: dict[str, Any], seed: int) -> Run:
@@ -193,9 +205,7 @@ def _with_interval(one: Estimate) -> str:
     return f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
 
 
-def _live(
-    runs: int, events: int, control: list[str] | None, place: list[int] | None, *, as_json: bool
-) -> bool:
+def _live(runs: int, events: int, control: Sequence[str], place: Sequence[int], *, as_json: bool) -> bool:
     from lossylink.running.backends.live.bench import available_congestion_controls
 
     available = available_congestion_controls()
@@ -203,7 +213,7 @@ def _live(
     results = []
     for point in points(chosen, tuple(_chosen(place, PLACES))):
         results.append(compare(point, runs=runs, events=events, measure=_measure_live))
-        typer.echo(_line(results[-1]), err=True)
+        click.echo(_line(results[-1]), err=True)
     if as_json:
         print(json.dumps(jsonable({"comparisons": [one.as_json() for one in results]}), allow_nan=False))
     else:

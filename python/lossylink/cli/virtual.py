@@ -6,12 +6,14 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from lossylink._package.progress import LINE_SECONDS
+from lossylink.cli.declaring import Command, argument, flag, option
 from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.cli.kinds import WHOLE
 from lossylink.cli.running import parse_settings
 from lossylink.declared.protections import usages
 from lossylink.linux.guest import Finished
@@ -21,31 +23,28 @@ from lossylink.scenario.resolving import resolve
 from lossylink.scenario.scenario import Scenario
 
 
+@click.command("virtual", cls=Command, context_settings={"allow_interspersed_args": False})
+@argument("words", nargs=-1, required=True, metavar="COMMAND", help="A command or a shell script, after --.")
+@option("--link", default="100Gbps", help="Rate of the link, 10G to 800G and below.")
+@option("--rtt", help="Round trip; the artifact's path of 30 us when not given.")
+@option("--loss", default="0", help="What the link corrupts from h4 to h8.")
+@option("--loss-reverse", default="0", help="What it corrupts from h8 to h4.")
+@option("--protection", "-p", multiple=True, help=f"{usages()}; repeat to run once under each.")
+@option("--control", default="cubic", help="Congestion control of both hosts.")
+@option("--set", "-s", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key; repeat for more.")
+@option("--seed", kind=WHOLE, default=1, help="Decides every random draw.")
+@flag("--json", "as_json", help="Print what the path counted as one JSON object, and send output to stderr.")
 def command(
-    words: Annotated[
-        list[str], typer.Argument(metavar="COMMAND", help="A command or a shell script, after --.")
-    ],
-    link: Annotated[str, typer.Option(help="Rate of the link, 10G to 800G and below.")] = "100Gbps",
-    rtt: Annotated[
-        str | None, typer.Option(help="Round trip; the artifact's path of 30 us when not given.")
-    ] = None,
-    loss: Annotated[str, typer.Option(help="What the link corrupts from h4 to h8.")] = "0",
-    loss_reverse: Annotated[str, typer.Option(help="What it corrupts from h8 to h4.")] = "0",
-    protection: Annotated[
-        list[str] | None,
-        typer.Option("--protection", "-p", help=f"{usages()}; repeat to run once under each."),
-    ] = None,
-    control: Annotated[str, typer.Option("--control", help="Congestion control of both hosts.")] = "cubic",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Set a key; repeat for more.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print what the path counted as one JSON object, and send output to stderr."
-        ),
-    ] = False,
+    words: tuple[str, ...],
+    link: str,
+    rtt: str | None,
+    loss: str,
+    loss_reverse: str,
+    protection: tuple[str, ...],
+    control: str,
+    settings: tuple[str, ...],
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Run a command where two real Linux hosts are connected by a simulated link, in virtual time.
 
@@ -69,7 +68,7 @@ def command(
     }
     # An interface between the host and a path that is nothing but the link: its bursts leave as frames.
     chosen |= {"path.rtt": rtt, "host.nic_rate": link} if rtt is not None else {}
-    chosen |= parse_settings(settings or [])
+    chosen |= parse_settings(settings)
     scenario = resolve("throughput", settings=chosen, protection=protection or ["none"], seed=seed)
     kernel = require_kernel()
     from lossylink.linux.guest.session import run_session

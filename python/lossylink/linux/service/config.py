@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
-
-import typer
+from typing import Any
 
 from lossylink.errors import UserError, unknown
 from lossylink.scenario.load import read_toml
 
 #: A name is part of the names of a socket and of a unit.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}")
-#: Options that say where the others are.
-_FINDING = ("config", "name")
 #: What a value of each kind of option is in TOML, and what it is called.
 _TYPES: dict[type, tuple[type, str]] = {
     int: (int, "a whole number"),
@@ -24,24 +19,6 @@ _TYPES: dict[type, tuple[type, str]] = {
     Path: (str, "a path in quotes"),
     str: (str, "a text in quotes"),
 }
-
-
-def take(context: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
-    """Let the file that ``--config`` names stand behind the command line, once ``--name`` is known as well.
-
-    Both options are read before all others, in the order in which the user gives them.
-    """
-    if context.resilient_parsing:
-        return value  # a shell completes words
-    found = context.meta.setdefault(__name__, {})
-    found[param.name] = value
-    if found.get("name") is not None:
-        require_name(found["name"])
-    if found.keys() == set(_FINDING) and found["config"] is not None:
-        options = {one.name or "": _kind(context, one) for one in context.command.params}
-        options = {name: kind for name, kind in options.items() if name not in _FINDING}
-        context.default_map = read_guard(found["config"], found["name"], options)
-    return value
 
 
 def require_name(name: str) -> str:
@@ -55,13 +32,6 @@ def require_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UserError(f"'{name}' is no name for a guard: up to 32 letters, digits and . _ -; give --name")
     return name
-
-
-def _kind(context: typer.Context, option: Any) -> type:
-    """Return the type of an option, as the command declares it."""
-    hint = get_type_hints(context.command.callback)[option.name]
-    found: type = next(one for one in get_args(hint) or (hint,) if one is not NoneType)
-    return found
 
 
 def read_guard(file: Path, name: str | None, options: Mapping[str, type]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lossylink.reproduce.framework import following, published, registry
-from lossylink.reproduce.framework.following import Followed, Value
+from lossylink._package import published
 from lossylink.reproduce.framework.model import Basis, Claim, Judgement, Outcome
+from lossylink.reproduce.reproduction import following, registry
+from lossylink.reproduce.reproduction.following import Followed, Value
 from lossylink.scenario.profiles import load_profile
 from lossylink.statistics.estimates import Estimate
 
@@ -29,7 +30,7 @@ def value_named(name: str) -> Value:
 
 
 def test_the_profiles_are_those_that_were_followed() -> None:
-    """After a change of a profile: python -m lossylink.reproduce.framework.following."""
+    """After a change of a profile: python -m lossylink.reproduce.reproduction.following."""
     assert KEPT["fingerprint"] == following.fingerprint()
     assert set(KEPT["moved"]) == {value.name for value in following.values()}
 

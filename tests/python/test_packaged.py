@@ -6,8 +6,8 @@ import pytest
 
 from lossylink.declared.experiments import all_experiments
 from lossylink.errors import UserError
-from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import Job, Scale
+from lossylink.reproduce.reproduction import registry
 from lossylink.scenario.fingerprint import fingerprint
 from lossylink.scenario.packaged import packaged, title_of
 from lossylink.scenario.resolving import resolve

@@ -17,10 +17,10 @@ from lossylink.charts.chart import Axis, Chart, Series, embedded
 from lossylink.charts.palette import LOSS_FREE, name_of
 from lossylink.charts.report.html import chart_json, render
 from lossylink.reproduce import ReproduceResult, reproduce
-from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.files import GUIDES
 from lossylink.reproduce.framework.model import Outcome, Scale
-from lossylink.reproduce.framework.report import page_of_result
+from lossylink.reproduce.reproduction import registry
+from lossylink.reproduce.reproduction.report import page_of_result
 
 from .page_support import addresses, elements, identifiers
 from .synthetic import synthetic_runner
@@ -297,7 +297,7 @@ def test_reports_are_the_same_for_the_same_result(result: ReproduceResult, outpu
 
 
 def test_the_terminal_ends_with_the_conclusion(output: Path, result: ReproduceResult) -> None:
-    from lossylink.reproduce.framework.terminal import print_summary
+    from lossylink.reproduce.reproduction.terminal import print_summary
 
     file = io.StringIO()
     print_summary(Console(file=file, width=100, color_system=None, force_terminal=True), result)

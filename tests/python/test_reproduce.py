@@ -12,13 +12,13 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
+from lossylink._package.published import load
 from lossylink.declared.experiments import all_experiments
 from lossylink.errors import RunError, UserError
 from lossylink.reproduce import ReproduceResult, readme, reproduce
-from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
-from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import Report
+from lossylink.reproduce.reproduction import registry
 from lossylink.running.run import Run
 from lossylink.scenario.resolving import resolve
 

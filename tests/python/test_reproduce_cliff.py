@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from lossylink._package.published import load
 from lossylink.charts.drawing import draw_sheet
 from lossylink.reproduce.experiments.cliff import EXPERIMENT
-from lossylink.reproduce.experiments.cliff.charts import charts, sheets
+from lossylink.reproduce.experiments.cliff.charts import charts
 from lossylink.reproduce.experiments.cliff.jobs import (
     FCS_BYTES,
     FRAME_BYTES,
@@ -22,7 +25,6 @@ from lossylink.reproduce.experiments.cliff.jobs import (
 )
 from lossylink.reproduce.experiments.cliff.measures import edge_bits, residual
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Outcome, Scale, judge
-from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import simulate
 from lossylink.running.run import Run
 
@@ -48,6 +50,14 @@ def test_the_grid_covers_the_cliff_of_each_code_and_nothing_else() -> None:
     wide, steep = LINES[0], KP4
     assert bits(wide, 1e-3) / bits(wide, 1e-8) == pytest.approx(1e5, rel=1e-2)
     assert bits(steep, 1e-3) / bits(steep, 1e-8) == pytest.approx(2.5, rel=1e-2)
+
+
+def test_claims_say_the_bit_error_ratios_of_the_grid() -> None:
+    claims = [one.text for one in EXPERIMENT.claims(load()) if "bit error ratio" in one.text]
+    said = [re.findall(r"\d\.\d{5,}", text) for text in claims]
+    first, codes = bits(KP4, LOSS_RATES[0]), [line for line in LINES if line.code != "none"]
+    edges = [[f"{bits(KP4, loss):.3g}", f"{first:.3g}"] for loss in (1e-3, 1e-2)]
+    assert said == [*edges, *2 * [[f"{bits(line, LOSS_RATES[-1]):.3g}"] for line in codes]]
 
 
 def test_every_point_has_every_protection_and_the_row_has_the_loss_of_full_frames(
@@ -77,7 +87,7 @@ def test_claims_about_points_that_were_not_run_are_left_open(runs: dict[str, Run
 
 
 def test_figures_have_a_panel_a_line_and_the_loss_on_top(runs: dict[str, Run]) -> None:
-    drawn = sheets(Finished(runs), charts(Finished(runs), load()))
+    drawn = EXPERIMENT.sheets(Finished(runs), charts(Finished(runs), load()))
     names = [sheet.identifier for sheet in drawn]
     assert names == ["cliff-times-rdma-fct", "cliff-speed-stress", "cliff-residual-stress"]
     top = drawn[0].charts[0].top

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from lossylink._package.published import load
 from lossylink.charts.drawing import draw_sheet
 from lossylink.charts.report.html import chart_json
 from lossylink.declared.experiments import experiment_named
-from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
     Basis,
@@ -20,7 +20,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
     judge,
 )
-from lossylink.reproduce.framework.published import load
+from lossylink.reproduce.reproduction import registry
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.profiles import load_profile
 

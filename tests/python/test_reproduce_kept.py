@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from lossylink.reproduce import reproduce
-from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.kept import FOLDER, Kept, KeptVerdict, keep, load
 from lossylink.reproduce.framework.model import Outcome
+from lossylink.reproduce.reproduction import registry
 
 from .synthetic import synthetic_runner
 
@@ -62,7 +62,7 @@ def test_what_does_not_hold_is_listed() -> None:
 
 def test_what_is_kept_is_of_experiments_that_there_are() -> None:
     """Its claims are those of today: a claim that was changed asks for another full run."""
-    from lossylink.reproduce.framework.published import load as published
+    from lossylink._package.published import load as published
 
     assert list(FOLDER.glob("*.json"))
     for path in FOLDER.glob("*.json"):

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from lossylink._package.published import load
 from lossylink.charts.drawing import draw_sheet
 from lossylink.reproduce.experiments.protections import bursts, jobs, window
 from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.experiment import EXPERIMENT
 from lossylink.reproduce.experiments.protections.measures import expected_residual, is_healthy
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Scale
-from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import simulate
+from lossylink.reproduce.shared.measures import residual_loss
 
 from .synthetic import synthetic_runner
 
@@ -102,14 +103,14 @@ def test_small_frames_of_a_failed_codeword_are_beyond_registers_and_parity() -> 
     alone, pair = bursts.Line("rs544", 1, 64), bursts.Line("rs544", 2, 64)
     finished = burst_runs(alone, pair)
     for line in (alone, pair):
-        assert bursts.left(finished, bursts.burst_job(line), "none").contains(bursts.LOSS)
+        assert residual_loss(finished, bursts.burst_job(line), "none").contains(bursts.LOSS)
     five = bursts.share_left(finished, alone, "lg:copies=2")
     assert five.contains(bursts.share_beyond(alone, 5))
     assert bursts.share_left(finished, alone, "lg:copies=2,holes=unlimited").high < five.low
     assert bursts.share_left(finished, alone, "fec:32/12").value == 0
     assert bursts.share_left(finished, pair, "fec:32/12").low > 0.4
-    one = bursts.left(finished, bursts.independent_job(64), "fec:32/1")
-    assert one.high < 0.2 * bursts.left(finished, bursts.burst_job(alone), "fec:32/1").low
+    one = residual_loss(finished, bursts.independent_job(64), "fec:32/1")
+    assert one.high < 0.2 * residual_loss(finished, bursts.burst_job(alone), "fec:32/1").low
 
 
 def test_registers_leave_what_a_burst_has_beyond_them() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lossylink.reproduce.framework import published, registry
+from lossylink._package import published
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
     Finished,
@@ -24,6 +24,7 @@ from lossylink.reproduce.framework.model import (
     judge,
 )
 from lossylink.reproduce.framework.runner import simulate
+from lossylink.reproduce.reproduction import registry
 
 KNOWN = Path(__file__).with_name("known_verdicts.toml")
 """Outcomes of a full run, by experiment and claim: those that are neither ``holds`` nor ``set-up``."""

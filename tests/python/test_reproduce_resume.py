@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lossylink.reproduce.reproduction.orchestrate import POINTS_NAME
 from msgspec import structs
 from rich.console import Console
 
 from lossylink.reproduce import ReproduceResult, reproduce
 from lossylink.reproduce.framework import points
 from lossylink.reproduce.framework.model import Job
-from lossylink.reproduce.framework.orchestrate import POINTS_NAME
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Report, simulate
 from lossylink.running.run import Run

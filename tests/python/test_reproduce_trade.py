@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from lossylink._package.published import load
 from lossylink.charts.drawing import draw_sheet
 from lossylink.reproduce.experiments.trade import EXPERIMENT
-from lossylink.reproduce.experiments.trade.charts import charts, sheets
+from lossylink.reproduce.experiments.trade.charts import charts
 from lossylink.reproduce.experiments.trade.designs import BITS, DESIGNS, KP4, SHORT, Place, hit_share
 from lossylink.reproduce.experiments.trade.jobs import SEEN_SHARE, is_seen
 from lossylink.reproduce.experiments.trade.measures import (
@@ -14,12 +15,11 @@ from lossylink.reproduce.experiments.trade.measures import (
     difference,
     edge,
     expected,
+    gain_ns,
     hits,
     run_places,
 )
-from lossylink.reproduce.experiments.trade.tables import gain_ns
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Outcome, Scale, judge
-from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.framework.runner import simulate
 
 HERE = Place(100, 1, 24_387)
@@ -78,7 +78,7 @@ def test_the_claims_hold_where_they_can_be_judged(finished: Finished) -> None:
 
 
 def test_maps_say_which_points_are_simulated(finished: Finished) -> None:
-    drawn = sheets(finished, charts(finished, load()))
+    drawn = EXPERIMENT.sheets(finished, charts(finished, load()))
     assert [sheet.identifier for sheet in drawn] == [f"trade-24387-{name}" for name in ("p99", "p99-99")]
     (chart,) = drawn[0].charts
     hollow = {x: empty for one in chart.series for x, empty in zip(one.x, one.hollow or (), strict=True)}

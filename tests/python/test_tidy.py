@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -17,11 +18,11 @@ from pathlib import Path
 import pytest
 
 from lossylink._package.discovery import modules_in, names_in
-from lossylink._package.resources import SCENARIOS
+from lossylink._package.resources import DECLARATIONS, SCENARIOS
 from lossylink.declared import experiments
 from lossylink.declared.backend import backend_names
 from lossylink.declared.experiments import all_experiments
-from lossylink.reproduce.framework import registry
+from lossylink.reproduce.reproduction import registry
 from lossylink.running import backends
 from lossylink.running.backends import backend_named
 from lossylink.running.backends.live import measure_of
@@ -144,9 +145,21 @@ def loads(tree: ast.AST) -> Iterator[str]:
             yield found[1]
 
 
+def words_of(value: object) -> Iterator[str]:
+    """Yield every word of a declaration that may name a measure."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from words_of(one)
+
+
 @cache
 def read_in_package() -> Counter[str]:
-    return Counter(name for tree in trees().values() for name in loads(tree))
+    """Names that modules read, and the words of claims that are declared as data."""
+    tables = [tomllib.loads(path.read_text()) for path in DECLARATIONS.glob("*.toml")]
+    named = Counter(word for table in tables for word in words_of(table["claims"]))
+    return Counter(name for tree in trees().values() for name in loads(tree)) + named
 
 
 def exported(tree: ast.Module) -> set[str]:

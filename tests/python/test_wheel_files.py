@@ -27,6 +27,7 @@ def test_what_the_package_reads_is_expected() -> None:
     root = Path(str(resources.__file__)).parents[1]
     read = [resources.PUBLISHED, resources.UNSOURCED, resources.DICTIONARY, resources.GLOSSARY]
     read += resources.SCENARIOS.rglob("*.toml")
+    read += resources.DECLARATIONS.glob("*.toml")
     read += resources.KERNEL.iterdir()
     read += resources.P4.rglob("*.p4")
     read += [Path(runtime.__file__).with_name("runtime.thrift")]
@@ -51,6 +52,7 @@ def test_every_program_for_switches_is_named_to_the_builder() -> None:
     patterns = [entry["path"] for entry in included if "wheel" in entry["format"]]
     link = wheel_files.SOURCES / "lossylink" / "_package" / "p4"
     assert unnamed(link, patterns) == []
+    assert unnamed(wheel_files.SOURCES / "lossylink" / "reference", patterns) == []
     without = [pattern for pattern in patterns if not pattern.endswith(".p4")]
     assert "python/lossylink/_package/p4/linkguardian/sender.p4" in unnamed(link, without)
 

@@ -10,6 +10,8 @@ _HERE = Path(__file__).resolve().parent
 SCENARIOS = _HERE / "scenarios"
 #: Published numbers, each with its source.
 PUBLISHED = _HERE / "reference" / "published.toml"
+#: Published experiments as data, with their claims.
+DECLARATIONS = _HERE / "reference" / "experiments"
 #: What every key of a row means, and the words of the field.
 DICTIONARY = _HERE / "data-dictionary.md"
 GLOSSARY = _HERE / "glossary.md"

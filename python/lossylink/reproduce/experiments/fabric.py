@@ -13,12 +13,9 @@ from lossylink.charts.kinds import fabric as week
 from lossylink.charts.kinds import fabric_gain as gain
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.samples import Sample
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
-from lossylink.reproduce.framework.judging import Measure, at_least, at_most, between, bounded
+from lossylink.reproduce.framework.comparison import ComparisonTable, Row, filled
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import (
-    Basis,
-    Claim,
     Finished,
     Insight,
     Job,
@@ -27,7 +24,9 @@ from lossylink.reproduce.framework.model import (
     Scale,
 )
 from lossylink.reproduce.framework.quantity import figure
-from lossylink.reproduce.shared.measures import derived, exact
+from lossylink.reproduce.shared.declaring import declared
+from lossylink.reproduce.shared.measures import Source
+from lossylink.reproduce.shared.tables import samples_table
 from lossylink.statistics.estimates import Estimate, mean_interval, percentile_interval
 
 CONSTRAINTS = ("50%", "75%")
@@ -44,6 +43,8 @@ FIRST_DAY = 245.5
 """The published week begins here; ours is a week of another year."""
 MTTF_H, REPAIR_H = 10_000.0, 0.8 * 48.0 + 0.2 * 96.0
 """Hours, as in ``scenarios/fabric.toml``, which names the sources."""
+SKIPPED_SHARE = REPAIR_H / (MTTF_H + REPAIR_H)
+"""Failures that meet their link out of service, among all, by renewal theory."""
 GAIN, COST = "penalty_gain_p50", "capacity_decrease_share_max"
 
 COUNTS = {
@@ -54,20 +55,17 @@ COUNTS = {
 }
 """Columns of the table ``years`` that were published for one year at 50 %."""
 
-WEAR = ("failures", "failures_skipped", "repairs")
-"""Columns that follow from the published times between failures and of repairs alone."""
-
-FIGURES = (
-    ("penalty_mean", "mean penalty", ""),
-    (GAIN, "median gain in penalty", "x"),
-    ("penalty_gain_max", "greatest gain in penalty", "x"),
-    ("paths_least_share_min", "least paths of a ToR switch, share", ""),
-    ("capacity_least_share_min", "least capacity of a pod, share", ""),
-    (COST, "greatest decrease of the least capacity, share of a pod", ""),
-    ("links_disabled_mean", "links out of service, mean", ""),
-    ("links_corrupting_mean", "corrupting links in service, mean", ""),
-    ("protected_ports_per_pipe_max", "most protected ports of a pipe", ""),
-)
+FIGURES: Mapping[str, Row | str] = {
+    "penalty_mean": "mean penalty",
+    GAIN: Row("median gain in penalty", unit="x"),
+    "penalty_gain_max": Row("greatest gain in penalty", unit="x"),
+    "paths_least_share_min": "least paths of a ToR switch, share",
+    "capacity_least_share_min": "least capacity of a pod, share",
+    COST: "greatest decrease of the least capacity, share of a pod",
+    "links_disabled_mean": "links out of service, mean",
+    "links_corrupting_mean": "corrupting links in service, mean",
+    "protected_ports_per_pipe_max": "most protected ports of a pipe",
+}
 
 
 def _years(constraint: str) -> str:
@@ -105,18 +103,15 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
     """Events of a year beside the published year, figures of both constraints, and what was not published."""
     reference: Mapping[str, float] = published["linkguardian"]["fabric"]
 
-    def mean(key: str) -> float:
-        return mean_interval(_of_years(finished, HALF, key)).value
-
     return (
-        ComparisonTable(
+        filled(
             f"Events of a year, constraint {HALF}",
-            (Column("CorrOpt"),),
-            tuple(
-                Row(label, (cell(mean, key, published=reference[key]),), digits=5)
-                for key, label in COUNTS.items()
-            ),
-            "Published is one year of another trace. Ours is the mean of the years.",
+            {"": "CorrOpt"},
+            COUNTS,
+            lambda key, _column: mean_interval(_of_years(finished, HALF, key)).value,
+            published=lambda key, _column: reference[key],
+            digits=5,
+            note="Published is one year of another trace. Ours is the mean of the years.",
         ),
         _table(
             finished,
@@ -137,114 +132,40 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
     )
 
 
-def _table(
-    finished: Finished, title: str, columns: Mapping[str, tuple[str, str]], note: str = ""
-) -> ComparisonTable:
-    rows = tuple(
-        Row(label, tuple(cell(finished.number, *source, key) for source in columns.values()), unit, 4)
-        for key, label, unit in FIGURES
-    )
-    return ComparisonTable(title, tuple(Column(name) for name in columns), rows, note)
+def _table(finished: Finished, title: str, columns: Mapping[str, Source], note: str = "") -> ComparisonTable:
+    return samples_table(finished, title, columns, FIGURES, named=str, note=note)
 
 
 def _of_years(finished: Finished, constraint: str, key: str) -> NDArray[np.float64]:
     return finished.column(_years(constraint), "lg", "years", key)
 
 
-def _deviations(key: str, value: float) -> Measure:
+def deviations(finished: Finished, key: str, published: float) -> float:
     """How many standard deviations of the years a published year lies from their mean."""
-
-    def measure(finished: Finished) -> float:
-        years = _of_years(finished, HALF, key)
-        return float(abs(value - years.mean()) / years.std(ddof=1))
-
-    return derived(measure)
+    years = _of_years(finished, HALF, key)
+    return float(abs(published - years.mean()) / years.std(ddof=1))
 
 
-def _skipped_share(finished: Finished) -> Estimate:
+def skipped_share(finished: Finished) -> Estimate:
     """Failures that meet their link out of service, among all."""
     skipped = _of_years(finished, HALF, "failures_skipped")
     return mean_interval(skipped / _of_years(finished, HALF, "failures"))
 
 
-def _most_gain(finished: Finished) -> Estimate:
+def most_gain(finished: Finished) -> Estimate:
     """The greatest gain of a year, in the median year."""
     return percentile_interval(_of_years(finished, HALF, "penalty_gain_max"), 50.0)
 
 
-def _most_cost(finished: Finished) -> Estimate:
+def most_cost(finished: Finished) -> Estimate:
     """The greatest decrease of a year, in the median year."""
     return percentile_interval(_of_years(finished, MOST, COST), 50.0)
 
 
-def _gain_by_simulation(finished: Finished) -> float:
-    """The median gain with points of the packet simulator, over that with the published ones."""
-    return finished.number(SIMULATED, "lg", GAIN) / finished.number(_years(MOST), "lg", GAIN)
-
-
-def _left_at_half(finished: Finished) -> float:
+def left_at_half(finished: Finished) -> float:
     """The share of the penalty that is left when half of the pods are protected."""
     bare = finished.number(SIMULATED, BARE, "penalty_mean")
     return finished.number(_deployed(0.5), "lg", "penalty_mean") / bare
-
-
-def claims(published: Published) -> tuple[Claim, ...]:
-    """What the paper and the artifact's summary say of the fabric, and two of ours."""
-    reference = published["linkguardian"]["fabric"]
-    skipped = REPAIR_H / (MTTF_H + REPAIR_H)
-    counted = tuple(
-        Claim(
-            f"A year has as many {label} as published: {reference[key]:,}, within three standard deviations",
-            bounded(_deviations(key, reference[key]), at_most(3.0), unit="deviations"),
-            Basis.CALIBRATED if key in WEAR else Basis.PREDICTION,
-            "artifact, summary of a run at 50 %",
-            ("fabric.mttf", "fabric.repair") if key in WEAR else (),
-        )
-        for key, label in COUNTS.items()
-    )
-    points = ("fabric.points",)
-    return (
-        *counted,
-        Claim(
-            "As many failures as the repairs last meet a link out of service: 0.57 %",
-            bounded(_skipped_share, between(0.97 * skipped, 1.03 * skipped), digits=3),
-            Basis.THEORY,
-            "renewal process: repair / (MTTF + repair)",
-        ),
-        Claim(
-            f"At {MOST} the fabric meets its constraint",
-            bounded(exact(_years(MOST), "lg", "paths_least_share_min"), between(0.75, 0.75), digits=3),
-            Basis.PREDICTION,
-            "Figure 15",
-        ),
-        Claim(
-            f"At {MOST} protected links cost the least pod 0.22 % of its capacity in the median year",
-            bounded(_most_cost, between(0.0020, 0.0025), published=reference[COST], digits=3),
-            Basis.CALIBRATED,
-            "Figures 15 and 16b",
-            points,
-        ),
-        Claim(
-            f"At {HALF} the penalty is up to six orders of magnitude less",
-            bounded(_most_gain, at_least(1e6), unit="x"),
-            Basis.CALIBRATED,
-            "abstract, Figure 16a",
-            points,
-        ),
-        Claim(
-            "Points of the packet simulator give the same gain, within a factor of three",
-            bounded(derived(_gain_by_simulation), between(1 / 3, 3.0), unit="x"),
-            Basis.CALIBRATED,
-            "ours",
-            points,
-        ),
-        Claim(
-            "Protecting half of the pods leaves a third of the penalty or more",
-            bounded(derived(_left_at_half), at_least(1 / 3), digits=3),
-            Basis.PREDICTION,
-            "ours",
-        ),
-    )
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
@@ -316,7 +237,7 @@ def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
 def insights(finished: Finished) -> tuple[Insight, ...]:
     """What a protection of the links that have to stay does for a whole fabric."""
     gains = _of_years(finished, MOST, GAIN)
-    cost = 100 * _most_cost(finished).value
+    cost = 100 * most_cost(finished).value
     return (
         Insight(
             50,
@@ -330,18 +251,5 @@ def insights(finished: Finished) -> tuple[Insight, ...]:
 
 
 EXPERIMENT = PublishedExperiment(
-    name="fabric",
-    title="A year of a whole fabric",
-    summary="CorrOpt takes corrupting links out of service as long as every ToR switch keeps enough paths. "
-    "LinkGuardian helps the links that have to stay.",
-    source="LinkGuardian (SIGCOMM 2023), section 4.8, Figures 15 and 16; CorrOpt (SIGCOMM 2017)",
-    needs="fabric",
-    place=95,
-    jobs=jobs,
-    tables=tables,
-    claims=claims,
-    charts=charts,
-    sheets=sheets,
-    insights=insights,
-    guides=("experiments.md",),
+    **declared("fabric", globals()), jobs=jobs, tables=tables, charts=charts, sheets=sheets, insights=insights
 )

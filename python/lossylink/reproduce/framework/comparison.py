@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.quantity import figure
+
+ARow = TypeVar("ARow")
+AColumn = TypeVar("AColumn")
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,23 @@ class Row:
     """A quantity with its unit, the digits it is known to and one cell a column."""
 
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Cell, ...] = ()
     unit: str = ""
     digits: int = 4
 
-    def text(self, value: float | None, column: Column) -> str:
-        """A value of this row as printed in a column."""
-        return figure(value, digits=column.digits or self.digits)
+    @property
+    def heading(self) -> str:
+        """The label with the unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def texts(self, columns: Sequence[Column], published: Sequence[bool]) -> list[tuple[str, ...]]:
+        """Its cells as printed: ours, or what was published, ours and their ratio."""
+        printed: list[tuple[str, ...]] = []
+        for one, column, has_published in zip(self.cells, columns, published, strict=True):
+            digits = column.digits or self.digits
+            there, here = (figure(value, digits=digits) for value in (one.published, one.here))
+            printed.append((there, here, figure(one.ratio)) if has_published else (here,))
+        return printed
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,12 @@ class ComparisonTable:
         return replace(self, columns=self.columns[start:stop], rows=rows)
 
     @property
-    def has_published(self) -> bool:
-        """Whether any cell has a published value to stand beside ours."""
-        return any(cell.published is not None for row in self.rows for cell in row.cells)
+    def published_columns(self) -> list[bool]:
+        """Of each column, whether any cell has a published value to stand beside ours."""
+        return [
+            any(row.cells[place].published is not None for row in self.rows)
+            for place in range(len(self.columns))
+        ]
 
 
 def cell(read: Callable[..., float], *arguments: Any, published: float | None = None) -> Cell:
@@ -79,3 +95,29 @@ def cell(read: Callable[..., float], *arguments: Any, published: float | None = 
         return Cell(read(*arguments), published)
     except NotRunError:
         return Cell(None, published)
+
+
+def filled(
+    title: str,
+    columns: Mapping[AColumn, Column | str],
+    rows: Mapping[ARow, Row | str],
+    read: Callable[[ARow, AColumn], float],
+    *,
+    published: Callable[[ARow, AColumn], float | None] = lambda _row, _column: None,
+    digits: int = 4,
+    note: str = "",
+) -> ComparisonTable:
+    """A table of what ``read`` gives of each row and column, beside what was published.
+
+    Rows and columns map what ``read`` takes to how it is shown; ``digits`` are those of rows that are words.
+    """
+    shown = {one: Row(row, digits=digits) if isinstance(row, str) else row for one, row in rows.items()}
+    return ComparisonTable(
+        title,
+        tuple(Column(one) if isinstance(one, str) else one for one in columns.values()),
+        tuple(
+            replace(row, cells=tuple(cell(read, one, at, published=published(one, at)) for at in columns))
+            for one, row in shown.items()
+        ),
+        note,
+    )

@@ -208,7 +208,7 @@ def rare_events(
     count: Callable[[Finished], tuple[int, int]],
     *,
     expected_rate: float,
-    published_exposure: int,
+    published_exposure: float,
     noun: str,
 ) -> Judge:
     """Judge a count of rare events against an expected rate, at no less exposure than was published.
@@ -232,5 +232,19 @@ def rare_events(
         else:
             outcome = Outcome.HOLDS
         return Judgement(outcome, reason, estimate, None, need)
+
+    return judge
+
+
+def size(measure: Measure, published: float, *, unit: str, remark: str = "") -> Judge:
+    """Judge the size of an experiment: as published, or smaller, which proves nothing either way."""
+
+    def judge(finished: Finished) -> Judgement:
+        estimate = measure(finished)
+        here = f"{estimated(estimate, unit=unit)} here"
+        said = f"{with_unit(bound_text(published), unit)} published, {here}"
+        outcome = Outcome.HOLDS if estimate.value >= published else Outcome.UNDECIDED
+        reason = f"{said}; {remark}" if remark else said
+        return Judgement(outcome, reason, estimate, published)
 
     return judge

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lossylink._package.published import Published, by_protection
 from lossylink.charts.palette import name_of
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import Edge, between, bounded
-from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
-from lossylink.reproduce.framework.published import by_protection
+from lossylink.reproduce.framework.model import Basis, Claim, Finished
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import Source, completion_percentile
+from lossylink.reproduce.shared.tables import samples_table
 
 STATISTICS = {
     "min": "minimum",
@@ -33,24 +34,18 @@ def completion_table(
     reference: Published | None,
     *,
     title: str,
-    marks: Mapping[str, str],
     note: str = "",
 ) -> ComparisonTable:
     """One row a statistic, one column a sample; samples that were never published stand alone."""
-    columns = tuple(Column(name_of(name), marks.get(name, "")) for name in samples)
-    rows = []
-    for key, label in STATISTICS.items():
-        published = by_protection(reference, key) if reference is not None and key in reference else {}
-        cells = tuple(
-            cell(finished.number, *source, f"fct_us_{key}", published=published.get(name))
-            for name, source in samples.items()
-        )
-        rows.append(Row(label, cells, "", 4))
-    trials = tuple(
-        cell(finished.number, *source, "trials", published=_published_trials(reference, name))
-        for name, source in samples.items()
-    )
-    return ComparisonTable(title, columns, (*rows, Row("flows", trials, "", 4)), note)
+
+    def published(row: str, name: str) -> float | None:
+        if reference is None or name.replace("-", "_") not in reference["columns"]:
+            return None
+        key = row.removeprefix("fct_us_")
+        return float(reference["trials"]) if key == "trials" else by_protection(reference, key)[name]
+
+    rows = {**{f"fct_us_{key}": label for key, label in STATISTICS.items()}, "trials": "flows"}
+    return samples_table(finished, title, samples, rows, published=published, note=note)
 
 
 COLUMN_SHARE = 0.15
@@ -73,53 +68,25 @@ def column_claims(
     has, by protection, the edge at which the 99.9th percentile lies. ``calibrated`` has, by protection and
     key, the values of the hosts that were fitted to a figure.
     """
-    known, fitted = edges or {}, calibrated or {}
-    return tuple(
-        _column_claim(
-            name,
-            samples[name],
-            key,
-            by_protection(table, key)[name],
-            (source, shapes),
-            known.get(name),
-            fitted.get((name, key), ()),
-        )
-        for name in by_protection(table, "p50")
-        for key in COLUMN_PERCENTILES
-    )
 
-
-def _column_claim(
-    name: str,
-    sample: Source,
-    key: str,
-    published: float,
-    said: tuple[str, tuple[str, ...]],
-    edge: Edge | None,
-    fitted: tuple[str, ...],
-) -> Claim:
-    percent, (source, shapes) = COLUMN_PERCENTILES[key], said
-    is_assumed, within = percent < 99.0, f"within {COLUMN_SHARE:.0%} of {figure(published)} us"
-    measured = Basis.CALIBRATED if fitted else Basis.PREDICTION
-    return Claim(
-        f"{name_of(name)}: the {percent:g}th percentile is {within}",
-        bounded(
-            completion_percentile(sample, percent),
+    def claim(name: str, key: str) -> Claim:
+        percent, published = COLUMN_PERCENTILES[key], by_protection(table, key)[name]
+        within = f"within {COLUMN_SHARE:.0%} of {figure(published)} us"
+        judge = bounded(
+            lambda finished: completion_percentile(finished, samples[name], percent),
             between((1 - COLUMN_SHARE) * published, (1 + COLUMN_SHARE) * published),
             published=published,
             unit="us",
-            edge=edge if percent == 99.9 else None,
-        ),
-        Basis.ASSUMED if is_assumed else measured,
-        source,
-        shapes if is_assumed else fitted,
-    )
+            edge=(edges or {}).get(name) if percent == 99.9 else None,
+        )
+        fitted = (calibrated or {}).get((name, key), ())
+        basis, rests_on = Basis.CALIBRATED if fitted else Basis.PREDICTION, fitted
+        if percent < 99.0:
+            basis, rests_on = Basis.ASSUMED, shapes
+        text = f"{name_of(name)}: the {percent:g}th percentile is {within}"
+        return Claim(text, judge, basis, source, rests_on)
 
-
-def _published_trials(reference: Published | None, name: str) -> float | None:
-    if reference is None or name.replace("-", "_") not in reference.get("columns", ()):
-        return None
-    return float(reference["trials"])
+    return tuple(claim(name, key) for name in by_protection(table, "p50") for key in COLUMN_PERCENTILES)
 
 
 def percentiles_by_protection(table: Published) -> dict[str, dict[str, float]]:

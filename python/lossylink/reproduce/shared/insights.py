@@ -27,9 +27,9 @@ def tail_insight(finished: Finished, samples: Mapping[str, Source], flows: str, 
     NotRunError
         A sample is missing, or too small to bound the percentile.
     """
-    slow, fast = (completion_percentile(samples[name], PERCENT)(finished).value for name in ("none", "lg"))
+    slow, fast = (completion_percentile(finished, samples[name], PERCENT).value for name in ("none", "lg"))
     counts = [completion_times(finished, samples[name]).size for name in ("none", "lg")]
-    ratio = completion_ratio(samples["none"], samples["lg"], PERCENT)(finished)
+    ratio = completion_ratio(finished, samples["none"], samples["lg"], PERCENT)
     if not (ratio.low > 0 and isfinite(ratio.high)):
         raise NotRunError(f"{min(counts)} flows do not bound their {PERCENT:g}th percentile")
     return Insight(

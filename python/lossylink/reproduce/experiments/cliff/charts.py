@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.chart import Chart
 from lossylink.charts.kinds.cliff import charts_of
 from lossylink.charts.samples import samples_of
 from lossylink.reproduce.experiments.cliff.jobs import EXPERIMENTS, LINES, LOSS_RATES, key
@@ -22,11 +20,3 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
         if len(runs) >= LEAST_POINTS:
             found += charts_of(samples_of(runs))
     return tuple(found)
-
-
-def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
-    """One sheet a quantity, two lines a row."""
-    groups: dict[str, list[Chart]] = {}
-    for chart in charts:
-        groups.setdefault(chart.identifier.rpartition("-")[0], []).append(chart)
-    return tuple(Sheet(name, tuple(group), columns=2) for name, group in groups.items())

@@ -18,7 +18,7 @@ from lossylink.reproduce.experiments.cliff.jobs import (
     key,
 )
 from lossylink.reproduce.experiments.cliff.measures import residual, speed_gbps
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.comparison import ComparisonTable, filled
 from lossylink.reproduce.framework.model import Finished, Published
 from lossylink.reproduce.framework.quantity import figure, power_text
 
@@ -55,16 +55,11 @@ def _time(experiment: str, percentile: str) -> Read:
 
 
 def _table(finished: Finished, title: str, read: Read, digits: int, note: str = "") -> ComparisonTable:
-    rows = [
-        Row(
-            f"{line.name}, {figure(bits(line, loss))} (loss {power_text(loss)})",
-            tuple(cell(read, finished, line, loss, protection) for protection in PROTECTIONS),
-            "",
-            digits,
-        )
+    rows = {
+        (line, loss): f"{line.name}, {figure(bits(line, loss))} (loss {power_text(loss)})"
         for line in LINES
         for loss in LOSS_RATES
         if not finished.runs or any(key(name, line, loss) in finished.runs for name in EXPERIMENTS)
-    ]
-    columns = tuple(Column(name_of(protection)) for protection in PROTECTIONS)
-    return ComparisonTable(title, columns, tuple(rows), note)
+    }
+    columns = {protection: name_of(protection) for protection in PROTECTIONS}
+    return filled(title, columns, rows, lambda at, name: read(finished, *at, name), digits=digits, note=note)

@@ -12,7 +12,7 @@ from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.experiments.fec import jobs
 from lossylink.reproduce.experiments.fec.measures import code_of, point, series
 from lossylink.reproduce.experiments.fec.tables import QUANTITIES
-from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.missing import known
 from lossylink.reproduce.framework.model import Finished, Published, alone
 
 DRAWN = tuple(key for key in QUANTITIES if key != "residual_loss_rate")
@@ -52,28 +52,21 @@ def _against_loss(finished: Finished, key: str) -> Chart | None:
 
 
 def _line(finished: Finished, protection: str, key: str, slot: str, factor: float) -> Series | None:
-    measured = {}
-    for loss in jobs.LOSS_RATES[1:]:  # a logarithmic axis has no zero
-        try:
-            measured[loss] = point(finished, loss, protection, key) * factor
-        except NotRunError:
-            continue
+    losses = jobs.LOSS_RATES[1:]  # a logarithmic axis has no zero
+    measured = known(losses, lambda loss: point(finished, loss, protection, key) * factor)
     if not measured:
         return None
-    losses, values = embedded(list(measured)), embedded(list(measured.values()))
-    return Series(name_of(protection), slot, losses, values, kind="marked")
+    values = embedded(list(measured)), embedded(list(measured.values()))
+    return Series(name_of(protection), slot, *values, kind="marked")
 
 
 def _over_time(
     finished: Finished, column: str, title: str, axis: Axis, *, factor: float = 1.0
 ) -> Chart | None:
     slots = slots_of(TRACED)
+    traces = known(TRACED, lambda name: series(finished, jobs.grid_job(TRACED_LOSS), name, column))
     found = []
-    for protection in TRACED:
-        try:
-            time_s, values = series(finished, jobs.grid_job(TRACED_LOSS), protection, column)
-        except NotRunError:
-            continue
+    for protection, (time_s, values) in traces.items():
         told = np.isfinite(values)  # an interval without packets has no latency
         x, y = thinned_series(time_s[told], values[told] * factor)
         found.append(Series(name_of(protection), slots[protection], embedded(x), embedded(y)))
@@ -93,14 +86,16 @@ def _datagrams(finished: Finished) -> Chart | None:
         ("recovered", jobs.UDP_BURSTY, "max"): ("recovered, max, bursty", "vermillion", "diamond"),
     }
     codes = [name for name in jobs.DATAGRAM_CODES if name.startswith("fec-model")]
+    sizes = [float(code_of(code)[0]) for code in codes]
+
+    def waits(one: tuple[str, str, str]) -> list[float]:
+        kind, job, statistic = one
+        return [finished.number(job, code, f"latency_{kind}_us_{statistic}") for code in codes]
+
     found = []
-    for (kind, job, statistic), (name, slot, marker) in kinds.items():
-        try:
-            waits = [finished.number(job, code, f"latency_{kind}_us_{statistic}") for code in codes]
-        except NotRunError:
-            continue
-        sizes = [float(code_of(code)[0]) for code in codes]
-        found.append(points(name, slot, sizes, waits, marker=marker))  # type: ignore[arg-type]
+    for one, latencies in known(kinds, waits).items():
+        name, slot, marker = kinds[one]
+        found.append(points(name, slot, sizes, latencies, marker=marker))  # type: ignore[arg-type]
     if not found:
         return None
     return Chart(

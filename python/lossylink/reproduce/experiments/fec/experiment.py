@@ -1,33 +1,44 @@
-"""The experiment as `reproduce` runs it: in full up to 20,500 s of 10G traffic, by default its quick form."""
+"""The experiment as `reproduce` runs it, up to 20,500 s of 10G traffic; and what a code costs one flow."""
 
 from __future__ import annotations
 
+from lossylink.charts.palette import name_of
+from lossylink.reproduce.experiments.fec import latency, structure, throughput, window
 from lossylink.reproduce.experiments.fec.charts import charts, sheets
-from lossylink.reproduce.experiments.fec.claims import claims
-from lossylink.reproduce.experiments.fec.insights import insights
-from lossylink.reproduce.experiments.fec.jobs import jobs
+from lossylink.reproduce.experiments.fec.jobs import LOSS_RATES, jobs
+from lossylink.reproduce.experiments.fec.measures import point
 from lossylink.reproduce.experiments.fec.tables import tables
-from lossylink.reproduce.framework.model import PublishedExperiment
+from lossylink.reproduce.framework.model import Finished, Insight, PublishedExperiment
+from lossylink.reproduce.framework.quantity import figure, power_text
+from lossylink.reproduce.shared.declaring import declared
+
+CODE = "fec-model:25/5"
+RATE = "throughput_gbps"
+MANY_LOSSES = 1e-2
+
+
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """Throughput with the code and without, at few losses and at many."""
+    few = min(loss for loss in LOSS_RATES if loss > 0)
+    bare, coded = (point(finished, few, name, RATE) for name in ("none", CODE))
+    lossy, repaired = (point(finished, MANY_LOSSES, name, RATE) for name in ("none", CODE))
+    name, change = name_of(CODE), (coded / bare - 1) * 100
+    return (
+        Insight(
+            40,
+            f"{'+' if change > 0 else '−'}{figure(abs(change))} %",
+            f"{name} changes the rate of one TCP flow from {figure(bare)} to {figure(coded)} Gb/s at a loss "
+            f"of {power_text(few)}, and from {figure(lossy)} to {figure(repaired)} Gb/s at "
+            f"{power_text(MANY_LOSSES)}.",
+            "Means over trials.",
+        ),
+    )
+
+
+MEASURES = {
+    name: one for module in (structure, throughput, window, latency) for name, one in vars(module).items()
+}
 
 EXPERIMENT = PublishedExperiment(
-    name="fec",
-    title="Forward error correction",
-    summary="One TCP flow over a link that codes h parity packets for every k data packets, against loss "
-    "from 1e-6 to 1e-1: what the code saves, what it costs, and what a queue does to both.",
-    source="Wharf (NetCompute 2018) and its switch model; 33 statements, numbered in the order of its text",
-    needs="fec",
-    place=110,
-    jobs=jobs,
-    tables=tables,
-    claims=claims,
-    charts=charts,
-    sheets=sheets,
-    insights=insights,
-    guides=("fec.md",),
-    notes=(
-        "Assumed: the hosts' interfaces are as fast as the link (10G), or an unprotected flow would fill the "
-        "queue as well, and 41 us could not be the latency of the trials without FEC. The round trip of the "
-        "empty path is 82 us, twice those 41 us; what hosts add is unknown. Neither is published.",
-    ),
-    on_request=True,
+    **declared("fec", MEASURES), jobs=jobs, tables=tables, charts=charts, sheets=sheets, insights=insights
 )

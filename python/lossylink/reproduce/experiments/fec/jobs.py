@@ -88,10 +88,11 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     """The grid first, then the rest; a quick look takes fewer and shorter trials."""
     quick = scale.divisor > 1
     trials, duration_s = (QUICK_TRIALS, QUICK_DURATION_S) if quick else (TRIALS, DURATION_S)
+    limit, capped = {"host.nic_rate": f"{PUBLISHED_CAP_GBPS:g}Gbps"}, ("none", STRONGEST)
     return (
         *_grid(trials, duration_s),
-        *(_capped(loss, trials, duration_s) for loss in REMEDY_LOSSES),
-        *(_remedies(loss, trials, duration_s) for loss in REMEDY_LOSSES),
+        *(_job(capped_job(loss), capped, trials, duration_s, loss, limit) for loss in REMEDY_LOSSES),
+        *(_job(remedy_job(loss), REMEDIES, trials, duration_s, loss) for loss in REMEDY_LOSSES),
         _job(MARKED, MARKING, trials, duration_s, 1e-2, {"transport.congestion_control": "dctcp"}),
         _job(OVERLOAD, (STRONGEST,), trials, duration_s, 1e-1, _datagrams("udp-smooth", OVERLOAD_GBPS)),
         *_slow_datagrams(trials),
@@ -132,15 +133,6 @@ def _grid(trials: int, duration_s: float) -> tuple[Job, ...]:
         _job(grid_job(worst), protected, trials, duration_s, worst),
         _job(grid_job(worst, "none"), ("none",), trials, DURATION_S, worst, gbps=0.02),
     )
-
-
-def _capped(loss: float, trials: int, duration_s: float) -> Job:
-    limit = {"host.nic_rate": f"{PUBLISHED_CAP_GBPS:g}Gbps"}
-    return _job(capped_job(loss), ("none", STRONGEST), trials, duration_s, loss, limit)
-
-
-def _remedies(loss: float, trials: int, duration_s: float) -> Job:
-    return _job(remedy_job(loss), REMEDIES, trials, duration_s, loss)
 
 
 def _datagrams(source: str, gbps: float) -> dict[str, str]:

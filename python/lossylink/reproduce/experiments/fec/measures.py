@@ -1,18 +1,15 @@
-"""Quantities of the fec experiment that its claims are about, with their intervals where trials give one."""
+"""Quantities of the fec experiment that its tables, its charts and several of its measures share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossylink.reproduce.experiments.fec import jobs
-from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
-from lossylink.statistics.estimates import Estimate, mean_interval
 
 Values = NDArray[np.float64]
 
@@ -25,36 +22,6 @@ def point(finished: Finished, loss: float, protection: str, key: str) -> float:
 def over_losses(finished: Finished, protection: str, key: str) -> list[float]:
     """A key of the grid over all loss rates."""
     return [point(finished, loss, protection, key) for loss in jobs.LOSS_RATES]
-
-
-def trial_mean(job: str, protection: str, column: str, *, factor: float = 1.0) -> Measure:
-    """Mean over trials with its interval; a single trial stands as it is."""
-
-    def measure(finished: Finished) -> Estimate:
-        values = finished.column(job, protection, "trials", column) * factor
-        return Estimate.exact(float(values[0])) if values.size == 1 else mean_interval(values)
-
-    return measure
-
-
-def grid_mean(loss: float, protection: str, column: str, *, factor: float = 1.0) -> Measure:
-    """The mean over the trials of a point of the grid."""
-    return trial_mean(jobs.grid_job(loss, protection), protection, column, factor=factor)
-
-
-def quotient(over: Measure, under: Measure) -> Measure:
-    """One measure over another, both above zero; the interval is the widest that theirs allow."""
-
-    def measure(finished: Finished) -> Estimate:
-        above, below = over(finished), under(finished)
-        if below.value == 0:
-            raise NotRunError("the quantity to divide by is zero")
-        # Student's interval of few trials may reach below zero, which neither quantity can.
-        low = max(above.low, 0.0) / below.high if math.isfinite(below.high) else 0.0
-        high = above.high / below.low if below.low > 0 else math.inf
-        return Estimate(above.value / below.value, low, high)
-
-    return measure
 
 
 def series(finished: Finished, job: str, protection: str, column: str) -> tuple[Values, Values]:
@@ -110,8 +77,3 @@ def residual_deviation(k: int, h: int, loss: float, packets: int) -> float:
         mean += probability * data
         square += probability * (spread + data * data)
     return math.sqrt((square - mean * mean) / (packets / k)) / k
-
-
-def mapped(compute: Callable[[Finished], float]) -> Measure:
-    """A number computed from several rows, without an interval of its own."""
-    return lambda finished: Estimate.exact(compute(finished))

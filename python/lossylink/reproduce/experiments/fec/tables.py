@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.fec import jobs
 from lossylink.reproduce.experiments.fec.measures import dropped_share, point
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, filled
 from lossylink.reproduce.framework.model import Finished, Published
 from lossylink.reproduce.framework.quantity import power_text
+from lossylink.reproduce.shared.measures import number
 
 QUANTITIES = {
     "throughput_gbps": ("Throughput", "Gb/s"),
@@ -73,29 +77,25 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
 
 def _over_grid(finished: Finished, key: str) -> ComparisonTable:
     label, unit = QUANTITIES[key]
-    columns = tuple(Column(name_of(protection)) for protection in jobs.PROTECTIONS)
-    rows = tuple(
-        Row(
-            jobs.grid_job(loss),
-            tuple(cell(point, finished, loss, name, key) for name in jobs.PROTECTIONS),
-            "",
-            DIGITS,
-        )
-        for loss in jobs.LOSS_RATES
+    return filled(
+        f"{label} ({unit})" if unit else label,
+        {protection: name_of(protection) for protection in jobs.PROTECTIONS},
+        {loss: jobs.grid_job(loss) for loss in jobs.LOSS_RATES},
+        lambda loss, protection: point(finished, loss, protection, key),
+        digits=DIGITS,
     )
-    return ComparisonTable(f"{label} ({unit})" if unit else label, columns, rows)
 
 
 def _variants(
     finished: Finished, title: str, job: str, protections: tuple[str, ...], keys: dict[str, str]
 ) -> ComparisonTable:
     """One row a protection, one column a quantity."""
-    columns = tuple(Column(label, digits=DIGITS) for label in keys.values())
-    rows = tuple(
-        Row(name_of(protection), tuple(cell(finished.number, job, protection, key) for key in keys))
-        for protection in protections
+    return filled(
+        title,
+        {key: Column(label, digits=DIGITS) for key, label in keys.items()},
+        {protection: name_of(protection) for protection in protections},
+        lambda protection, key: finished.number(job, protection, key),
     )
-    return ComparisonTable(title, columns, rows)
 
 
 def _drops(finished: Finished) -> ComparisonTable:
@@ -105,19 +105,17 @@ def _drops(finished: Finished) -> ComparisonTable:
     }
     places[f"datagrams at {jobs.OVERLOAD_GBPS:g} Gb/s, loss 1e-1"] = (jobs.OVERLOAD, jobs.STRONGEST)
     places["TCP behind a policer, loss 1e-1"] = (jobs.remedy_job(1e-1), jobs.POLICED)
-    columns = tuple(
-        Column(label, digits=DIGITS)
-        for label in ("rate (Gb/s)", "data dropped", "parity dropped", "residual loss", "its theory")
+    columns: dict[Callable[..., float], str] = {
+        partial(number, key="throughput_gbps"): "rate (Gb/s)",
+        partial(dropped_share, kind="data"): "data dropped",
+        partial(dropped_share, kind="parity"): "parity dropped",
+        partial(number, key="residual_loss_rate"): "residual loss",
+        partial(number, key="residual_loss_theory"): "its theory",
+    }
+    return filled(
+        "What the full queue of (5, 5) drops",
+        {read: Column(label, digits=DIGITS) for read, label in columns.items()},
+        {place: label for label, place in places.items()},
+        lambda place, read: read(finished, *place),
+        note="Shares of what the sender and the encoder made; the theory knows no drops at the queue.",
     )
-    rows = []
-    for label, (job, protection) in places.items():
-        cells = (
-            cell(finished.number, job, protection, "throughput_gbps"),
-            cell(dropped_share, finished, job, protection, "data"),
-            cell(dropped_share, finished, job, protection, "parity"),
-            cell(finished.number, job, protection, "residual_loss_rate"),
-            cell(finished.number, job, protection, "residual_loss_theory"),
-        )
-        rows.append(Row(label, cells))
-    note = "Shares of what the sender and the encoder made; the theory knows no drops at the queue."
-    return ComparisonTable("What the full queue of (5, 5) drops", columns, tuple(rows), note)

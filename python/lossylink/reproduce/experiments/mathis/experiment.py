@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,9 @@ from lossylink.charts.chart import Chart
 from lossylink.charts.kinds.mathis import mathis_charts
 from lossylink.charts.mathis_curves import PublishedPoint
 from lossylink.reproduce.experiments.mathis import trials
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
-from lossylink.reproduce.framework.judging import Measure, at_most, between, bounded
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, filled
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import (
-    Basis,
-    Claim,
     Finished,
     Job,
     Published,
@@ -25,7 +21,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
 )
 from lossylink.reproduce.framework.quantity import power_text
-from lossylink.reproduce.shared.measures import derived
+from lossylink.reproduce.shared.declaring import declared
 from lossylink.statistics.estimates import Estimate, percentile_interval
 
 JOB = "60 trials"
@@ -59,27 +55,25 @@ def _ratios(finished: Finished, low: float, high: float, key: str) -> np.ndarray
     return chosen.to_numpy().astype(np.float64)
 
 
-def median_ratio(low: float, high: float, key: str) -> Measure:
-    """Median over trials of measured to modelled bandwidth."""
-    return lambda finished: percentile_interval(_ratios(finished, low, high, key), 50.0)
+def median_ratio(finished: Finished, low: float, high: float) -> Estimate:
+    """Median over trials of measured bandwidth to the law with sqrt(3/2)."""
+    return percentile_interval(_ratios(finished, low, high, "ratio_sqrt32"), 50.0)
+
+
+def least_ratio(finished: Finished) -> float:
+    """The smallest ratio to the law with sqrt(3/2), up to `HOLDS_UP_TO`."""
+    return float(_ratios(finished, 0.0, HOLDS_UP_TO, "ratio_sqrt32").min())
+
+
+def greatest_ratio(finished: Finished) -> float:
+    """The largest ratio to the law with sqrt(3/2), up to `HOLDS_UP_TO`."""
+    return float(_ratios(finished, 0.0, HOLDS_UP_TO, "ratio_sqrt32").max())
 
 
 def _range_text(low: float, high: float) -> str:
     if low == 0:
         return f"loss ratio up to {power_text(high)}"
     return f"loss ratio from {power_text(low)}" + (f" to {power_text(high)}" if high < 1 else "")
-
-
-def _median(finished: Finished, low: float, high: float, key: str) -> float:
-    return float(np.median(_ratios(finished, low, high, key)))
-
-
-def _trials(finished: Finished, low: float, high: float) -> float:
-    return float(_ratios(finished, low, high, "ratio").size)
-
-
-def _extreme_ratio(pick: Callable[[Any], Any]) -> Measure:
-    return derived(lambda finished: float(pick(_ratios(finished, 0.0, HOLDS_UP_TO, "ratio_sqrt32"))))
 
 
 def slope(finished: Finished) -> Estimate:
@@ -93,7 +87,8 @@ def slope(finished: Finished) -> Estimate:
     return Estimate(float(steepness), float(steepness) - reach, float(steepness) + reach)
 
 
-def _failed_checks(finished: Finished) -> float:
+def failed_checks(finished: Finished) -> float:
+    """How many checks of method failed, of all trials."""
     rows = finished.run(JOB).rows.to_dicts()
     if not rows or "checks" not in rows[0]:
         raise NotRunError(f"{JOB} gave no checks")
@@ -103,72 +98,23 @@ def _failed_checks(finished: Finished) -> float:
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
     """Medians of the ratio to each model, by range of loss."""
     ranges = ((0.0, 1e-3), (1e-3, HOLDS_UP_TO), (HOLDS_UP_TO, BREAKS_FROM), (BREAKS_FROM, 1.0))
-    columns = (
-        Column("to MSS / (RTT sqrt(p))", short="C = 1"),
-        Column("to sqrt(3/2) times that", short="C = sqrt(3/2)"),
-        Column("trials", digits=1),
-    )
-    rows = []
-    for low, high in ranges:
-        cells = (
-            cell(_median, finished, low, high, "ratio"),
-            cell(_median, finished, low, high, "ratio_sqrt32"),
-            cell(_trials, finished, low, high),
-        )
-        rows.append(Row(_range_text(low, high), cells, "", 3))
-    return (ComparisonTable("Measured bandwidth over the models, medians (ours)", columns, tuple(rows)),)
 
+    def read(span: tuple[float, float], key: str) -> float:
+        if key == "trials":
+            return float(_ratios(finished, *span, "ratio").size)
+        return float(np.median(_ratios(finished, *span, key)))
 
-def claims(published: Published) -> tuple[Claim, ...]:
-    """Where the law holds, where it does not, and what the study's own trials gave."""
-    return (*_law_claims(), *trials.claims(published))
-
-
-def _law_claims() -> tuple[Claim, ...]:
-    figure = "Figure 3"
     return (
-        Claim(
-            "Measured bandwidth follows the model with slope 1 up to a loss of 1e-2",
-            bounded(slope, between(0.95, 1.05), digits=3),
-            Basis.PREDICTION,
-            figure,
-        ),
-        Claim(
-            "Up to 1e-2 the median trial is within 0.85 to 1.2 of the law with sqrt(3/2)",
-            bounded(median_ratio(0.0, HOLDS_UP_TO, "ratio_sqrt32"), between(0.85, 1.2), unit="x"),
-            Basis.THEORY,
-            figure,
-        ),
-        Claim(
-            "So is every trial there: the smallest ratio",
-            bounded(_extreme_ratio(np.min), between(0.85, 1.2), unit="x"),
-            Basis.THEORY,
-            figure,
-            of_published_amount=True,
-        ),
-        Claim(
-            "So is every trial there: the largest ratio",
-            bounded(_extreme_ratio(np.max), between(0.85, 1.2), unit="x"),
-            Basis.THEORY,
-            figure,
-            of_published_amount=True,
-        ),
-        Claim(
-            "From 5e-2 timeouts push flows below the law with sqrt(3/2)",
-            bounded(
-                median_ratio(BREAKS_FROM, 1.0, "ratio_sqrt32"),
-                at_most(1.0),
-                unit="x",
-                remark="less far than PFTK says: it knows no SACK, RACK or tail-loss probe",
-            ),
-            Basis.PREDICTION,
-            "Figure 4",
-        ),
-        Claim(
-            "No trial steps into any of the six traps",
-            bounded(derived(_failed_checks), between(0.0, 0.0), unit="failed checks"),
-            Basis.SET_UP,
-            "methodology checks",
+        filled(
+            "Measured bandwidth over the models, medians (ours)",
+            {
+                "ratio": Column("to MSS / (RTT sqrt(p))", short="C = 1"),
+                "ratio_sqrt32": Column("to sqrt(3/2) times that", short="C = sqrt(3/2)"),
+                "trials": Column("trials", digits=1),
+            },
+            {span: _range_text(*span) for span in ranges},
+            read,
+            digits=3,
         ),
     )
 
@@ -191,20 +137,5 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
 
 
 EXPERIMENT = PublishedExperiment(
-    name="mathis",
-    title="TCP under random loss",
-    summary="Reno without queues, loss ratios over four decades: does bandwidth follow MSS / (RTT sqrt(p)), "
-    "and which mistakes of method hide it?",
-    source="a study of the model of Mathis, Semke, Mahdavi and Ott (CCR 1997), Figures 3 and 4",
-    needs="mathis",
-    place=100,
-    jobs=jobs,
-    tables=tables,
-    claims=claims,
-    charts=charts,
-    guides=("mathis.md", "methodology-checks.md"),
-    notes=(
-        "`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction, and "
-        "`lossylink run mathis -s run.duration=240s` the 60 trials of 240 s that the study ran.",
-    ),
+    **declared("mathis", {**vars(trials), **globals()}), jobs=jobs, tables=tables, charts=charts
 )

@@ -5,12 +5,9 @@ Its 60 trials of 240 s run by ``lossylink run mathis -s run.duration=240s``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from lossylink.reproduce.framework.judging import Bound, Measure, at_least, at_most, between, bounded
-from lossylink.reproduce.framework.model import Basis, Claim, Finished, Job, Published, Scale
-from lossylink.reproduce.shared.measures import derived
+from lossylink.reproduce.framework.model import Finished, Job, Published, Scale
 from lossylink.statistics.estimates import Estimate, at_confidence, mean_interval
 
 DURATION_S: Final = 240
@@ -20,9 +17,6 @@ REPETITIONS: Final = 10
 """Of trial 3, with offloads and again without."""
 RTT_MS: Final = 6.0
 """The text says 3 ms, and sets it on both sides of the router."""
-ONE_RUN: Final = 1.25
-"""How far a single run on a testbed may lie from ours, either way. Chosen after a look at the results."""
-
 LOSS_5, LOSS_7, LOSS_8 = 0.1566283969, 0.005730706937, 0.000186147305
 LEAST_PARTS: Final = 8
 """Pairs of spans of a run, at the least, whose spread its interval is from."""
@@ -33,7 +27,6 @@ TRIAL_5_NAIVE, TRIAL_5 = "trial 5, percent for ratio", "trial 5, corrected"
 TRIAL_7_NAIVE, TRIAL_7 = "trial 7, percent for ratio", "trial 7, corrected"
 TRIAL_8_NAIVE, TRIAL_8 = "trial 8, 1 Gb/s", "trial 8, 3 Gb/s"
 TRIAL_9 = "trial 9, MTU 1500"
-SOURCE = "text, trial {}"
 
 
 def trial_3(place: int, *, offloads: bool) -> str:
@@ -81,12 +74,6 @@ def _job(
     return Job(key, "mathis", ("none",), settings | more, 0.5, seed_offset, grows)
 
 
-def claims(published: Published) -> tuple[Claim, ...]:
-    """What the text says of trials 3, 5, 7, 8 and 9."""
-    study = published["mathis"]
-    return (*_trial_5(study["issue_1"]), *_traps(study["trial_7"]), *_trial_3(study["issue_6"]))
-
-
 def points_mbps(issue_1: Published) -> tuple[float, float]:
     """What trial 5 measured, with the mistake and without."""
     return (
@@ -95,138 +82,15 @@ def points_mbps(issue_1: Published) -> tuple[float, float]:
     )
 
 
-def _about(published: float) -> Bound:
-    return between(published / ONE_RUN, published * ONE_RUN)
-
-
-def _trial_5(trial: Published) -> tuple[Claim, ...]:
-    naive, corrected = points_mbps(trial)
-    return (
-        Claim(
-            "A percentage in place of the ratio: 207 Mb/s",
-            bounded(_measured(TRIAL_5_NAIVE), _about(naive), published=naive, unit="Mb/s"),
-            Basis.ASSUMED,
-            SOURCE.format(5),
-            ("ideal:segmentation_max_bytes",),
-        ),
-        Claim(
-            "Corrected: 1.68 Mb/s",
-            bounded(
-                _measured(TRIAL_5),
-                _about(corrected),
-                published=corrected,
-                unit="Mb/s",
-                remark="Linux 6.1 in virtual time has 2.07 without offloads",
-            ),
-            Basis.PREDICTION,
-            SOURCE.format(5),
-        ),
-        Claim(
-            "The model overestimates it, 4.92 Mb/s: timeouts rule at such a loss",
-            bounded(
-                _number(TRIAL_5, "ratio"), at_most(0.5), published=corrected / trial["model_mbps"], unit="x"
-            ),
-            Basis.PREDICTION,
-            SOURCE.format(5),
-        ),
-    )
-
-
-def _traps(trial_7: Published) -> tuple[Claim, ...]:
-    least, seven = float(trial_7["ratio_as_percent_at_least"]), float(trial_7["ratio_corrected_about"])
-    return (
-        Claim(
-            "A percentage in place of the ratio makes trial 7 ten times as fast as its model, or more",
-            bounded(derived(_naive_ratio_7), at_least(least), published=least, unit="x"),
-            Basis.ASSUMED,
-            SOURCE.format(7),
-            ("ideal:segmentation_max_bytes",),
-        ),
-        Claim(
-            "Corrected, trial 7 is nearly three times as fast as its model: its offloads are on",
-            bounded(_number(TRIAL_7, "ratio"), _about(seven), published=seven, unit="x"),
-            Basis.ASSUMED,
-            SOURCE.format(7),
-            ("ideal:segmentation_max_bytes",),
-        ),
-        Claim(
-            "At 1 Gb/s a queue forms in trial 8: the mean round trip is beyond 1.05 of the least",
-            bounded(derived(_stretch(TRIAL_8_NAIVE)), at_least(1.05), unit="x"),
-            Basis.PREDICTION,
-            SOURCE.format(8),
-        ),
-        Claim(
-            "At 3 Gb/s none does",
-            bounded(derived(_stretch(TRIAL_8)), at_most(1.05), unit="x"),
-            Basis.PREDICTION,
-            SOURCE.format(8),
-        ),
-        Claim(
-            "With an MTU of 1500 B, trial 9 asks for 4312 B a segment and gets 1460 B",
-            bounded(_number(TRIAL_9, "mss_bytes"), between(1460.0, 1460.0), unit="B"),
-            Basis.SET_UP,
-            SOURCE.format(9),
-        ),
-    )
-
-
-def _trial_3(trial: Published) -> tuple[Claim, ...]:
-    on, off = float(trial["ratio_with_offloads"]), float(trial["ratio_without_offloads"])
-    assumed = ("loss.forward",)
-    return (
-        Claim(
-            "Ten runs of 536 B without offloads: 1.17 times the model",
-            bounded(_mean_ratio(offloads=False), _about(off), published=off, unit="x"),
-            Basis.ASSUMED,
-            SOURCE.format(3),
-            assumed,
-            of_published_amount=True,
-        ),
-        Claim(
-            "Ten runs of 536 B with offloads: 5.81 times the model",
-            bounded(_mean_ratio(offloads=True), _about(on), published=on, unit="x"),
-            Basis.ASSUMED,
-            SOURCE.format(3),
-            (*assumed, "ideal:segmentation_max_bytes"),
-            of_published_amount=True,
-        ),
-    )
-
-
-def _number(job: str, key: str) -> Measure:
-    return derived(lambda finished: finished.number(job, "none", key))
-
-
-def _measured(job: str) -> Measure:
+def measured_mbps(finished: Finished, job: str) -> Estimate:
     """Bandwidth in Mb/s, with the interval of the run."""
-
-    def measure(finished: Finished) -> Estimate:
-        low, high = finished.row(job, "none")["measured_mbps_ci95"]
-        row = Estimate(finished.number(job, "none", "measured_mbps"), float(low), float(high))
-        return at_confidence(row, finished.confidence, parts=LEAST_PARTS)
-
-    return measure
+    low, high = finished.row(job, "none")["measured_mbps_ci95"]
+    row = Estimate(finished.number(job, "none", "measured_mbps"), float(low), float(high))
+    return at_confidence(row, finished.confidence, parts=LEAST_PARTS)
 
 
-def _naive_ratio_7(finished: Finished) -> float:
-    """Over the model of the loss that was meant."""
-    measured = finished.number(TRIAL_7_NAIVE, "none", "measured_mbps")
-    return measured / finished.number(TRIAL_7, "none", "model_mbps")
-
-
-def _stretch(job: str) -> Callable[[Finished], float]:
-    """Mean over least round trip."""
-    return lambda finished: (
-        finished.number(job, "none", "rtt_mean_ms") / finished.number(job, "none", "rtt_min_ms")
-    )
-
-
-def _mean_ratio(*, offloads: bool) -> Measure:
-    """Mean over the repetitions of measured to modelled bandwidth."""
-
-    def measure(finished: Finished) -> Estimate:
-        names = [trial_3(place, offloads=offloads) for place in range(REPETITIONS)]
-        found = [name for name in names if name in finished.runs] or names[:1]
-        return mean_interval([finished.number(name, "none", "ratio") for name in found])
-
-    return measure
+def mean_ratio(finished: Finished, offloads: str) -> Estimate:
+    """Mean over the repetitions of measured to modelled bandwidth, with offloads ``on`` or ``off``."""
+    names = [trial_3(place, offloads=offloads == "on") for place in range(REPETITIONS)]
+    found = [name for name in names if name in finished.runs] or names[:1]
+    return mean_interval([finished.number(name, "none", "ratio") for name in found])

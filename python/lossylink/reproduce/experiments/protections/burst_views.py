@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from lossylink.charts.chart import Axis, Chart, Key, Series, embedded
+from lossylink.charts.chart import Axis, Chart, Key, Series
 from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.protections.bursts import (
     FRAMES_BYTES,
@@ -14,12 +15,13 @@ from lossylink.reproduce.experiments.protections.bursts import (
     burst_frames,
     burst_job,
     independent_job,
-    left,
 )
-from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
-from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.comparison import ComparisonTable, filled
+from lossylink.reproduce.framework.missing import known
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.framework.quantity import power_text
+from lossylink.reproduce.shared.charts import residual_points
+from lossylink.reproduce.shared.measures import residual_loss
 from lossylink.statistics.estimates import Estimate
 
 IDENTIFIER = "protections-bursts"
@@ -39,29 +41,23 @@ def burst_tables(finished: Finished) -> tuple[ComparisonTable, ...]:
 
 
 def _table(finished: Finished, words: str, read: Callable[[Estimate], float]) -> ComparisonTable:
-    places = [(f"independent, {size:,} B", independent_job(size), 1.0) for size in FRAMES_BYTES]
-    places += [(line.name, burst_job(line), burst_frames(line)) for line in LINES]
-    rows = tuple(
-        _row(finished, name, job, mean, read)
-        for name, job, mean in places
-        if not finished.runs or job in finished.runs
-    )
-    columns = (Column("frames a burst"), *(Column(name_of(one)) for one in _ALL))
-    return ComparisonTable(
+    places = {independent_job(size): (f"independent, {size:,} B", 1.0) for size in FRAMES_BYTES}
+    places |= {burst_job(line): (line.name, burst_frames(line)) for line in LINES}
+
+    def number(job: str, protection: str) -> float:
+        if protection:
+            return read(residual_loss(finished, job, protection))
+        finished.run(job)
+        return places[job][1]
+
+    return filled(
         f"Residual loss under bursts of failed codewords, at a loss of {power_text(LOSS)}{words}",
-        columns,
-        rows,
-        "Frames a burst: by theory, on a busy line.",
+        {"": "frames a burst", **{one: name_of(one) for one in _ALL}},
+        {job: name for job, (name, _) in places.items() if not finished.runs or job in finished.runs},
+        number,
+        digits=3,
+        note="Frames a burst: by theory, on a busy line.",
     )
-
-
-def _row(finished: Finished, name: str, job: str, mean: float, read: Callable[[Estimate], float]) -> Row:
-    burst = Cell(mean if finished.runs else None)
-    return Row(name, (burst, *(cell(_left, finished, job, one, read) for one in _ALL)), "", 3)
-
-
-def _left(finished: Finished, job: str, protection: str, read: Callable[[Estimate], float]) -> float:
-    return read(left(finished, job, protection))
 
 
 def burst_charts(finished: Finished) -> tuple[Chart, ...]:
@@ -89,22 +85,10 @@ def _chart(finished: Finished, size: int) -> Chart | None:
 
 
 def _series(finished: Finished, protection: str, jobs: list[tuple[float, str]]) -> Series | None:
-    found: list[tuple[float, Estimate]] = []
-    for mean, job in sorted(jobs):
-        try:
-            found.append((mean, left(finished, job, protection)))
-        except NotRunError:
-            continue
+    means = {job: mean for mean, job in sorted(jobs)}
+    found = known(means, lambda job: residual_loss(finished, job, protection))
     if not found:
         return None
-    return Series(
-        name_of(protection),
-        _SLOTS[protection],
-        embedded([mean for mean, _ in found]),
-        embedded([one.value or one.high for _, one in found]),
-        kind="points",
-        markers=tuple("circle" if one.value else "triangle" for _, one in found),
-        hollow=tuple(not one.value for _, one in found),
-        y_low=embedded([one.low or one.high for _, one in found]),
-        y_high=embedded([one.high for _, one in found]),
-    )
+    seen = list(found.values())
+    drawn = residual_points(name_of(protection), _SLOTS[protection], [means[job] for job in found], seen)
+    return replace(drawn, hollow=tuple(not one.value for one in seen))

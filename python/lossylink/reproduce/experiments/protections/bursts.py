@@ -7,16 +7,15 @@ repairs as many as it has parity frames. Copies of a retransmission leave one be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Job, Scale
-from lossylink.reproduce.shared.measures import residual_loss
+from lossylink.reproduce.shared.measures import lost_after_protection, residual_loss
 from lossylink.statistics.estimates import Estimate
 from lossylink.theory.phy import bit_error_ratio_for, code_named, loss_bursts, mean_loss_burst_frames
 
@@ -41,8 +40,7 @@ FRAMES: Final = 16_000_000
 """Frames of a point: 16,000 are lost."""
 
 
-@dataclass(frozen=True, order=True)
-class Line:
+class Line(NamedTuple):
     """A line with bit errors, and the size of the frames that cross it."""
 
     code: str
@@ -55,6 +53,10 @@ class Line:
         return f"{CODES[self.code]}, {self.interleaved} interleaved, {self.frame_bytes:,} B"
 
 
+REGISTERS: Final = 5
+"""Losses that LinkGuardian reports at a time (LG-9)."""
+WITHIN: Final = 0.2
+ALONE: Final = Line("rs544", 1, FRAMES_BYTES[0])
 LINES: Final = tuple(Line(code, x, size) for size in FRAMES_BYTES for code in CODES for x in INTERLEAVED)
 
 
@@ -124,11 +126,6 @@ def _job(key: str, losses: str, frame_bytes: int, frames: int) -> Job:
     return Job(key, "stress", ("none", *PROTECTIONS), settings, frames / 1e6)
 
 
-def left(finished: Finished, job: str, protection: str) -> Estimate:
-    """Share of frames that stays lost, with its 95 % interval."""
-    return residual_loss(job, protection)(finished)
-
-
 def lines_run(finished: Finished) -> Iterator[Line]:
     """Yield the lines that were run; at least one."""
     found = [line for line in LINES if burst_job(line) in finished.runs]
@@ -137,14 +134,41 @@ def lines_run(finished: Finished) -> Iterator[Line]:
         raise NotRunError("no line with bit errors was run")
 
 
-def share_left(finished: Finished, line: Line, protection: str) -> Estimate:
-    """Share of the line's losses in the protection's own run that stays lost."""
-    job = burst_job(line)
+def share_left(finished: Finished, line: tuple[str, int, int], protection: str) -> Estimate:
+    """Share of a line's losses in the protection's own run that stays lost."""
+    job = burst_job(Line(*line))
     lost = finished.number(job, protection, "actual_loss_rate")
     if lost == 0:
         raise NotRunError(f"{job} lost no frame with {protection}")
-    found = left(finished, job, protection)
+    found = residual_loss(finished, job, protection)
     return Estimate(found.value / lost, found.low / lost, found.high / lost)
+
+
+def worst(finished: Finished, protection: str, sizes: Sequence[int]) -> Estimate:
+    """The residual loss of the line whose interval reaches highest, of lines with frames of some sizes."""
+    found = [
+        residual_loss(finished, burst_job(line), protection)
+        for line in lines_run(finished)
+        if line.frame_bytes in sizes
+    ]
+    return max(found, key=lambda one: one.high)
+
+
+def lost_with_retry(finished: Finished) -> float:
+    """Frames that stay lost with LLR, of all lines."""
+    return float(
+        sum(lost_after_protection(finished, burst_job(line), "llr")[0] for line in lines_run(finished))
+    )
+
+
+def least_beyond() -> float:
+    """A fifth less than the share of losses that `REGISTERS` do not report behind KP4, by theory."""
+    return round((1 - WITHIN) * share_beyond(ALONE, REGISTERS), 2)
+
+
+def most_beyond() -> float:
+    """A fifth more than the share of losses that `REGISTERS` do not report behind KP4, by theory."""
+    return round((1 + WITHIN) * share_beyond(ALONE, REGISTERS), 2)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from lossylink.reproduce.experiments.protections.measures import (
     speed_gbps,
 )
 from lossylink.reproduce.framework.model import Finished, Published, alone
-from lossylink.statistics.estimates import Estimate
+from lossylink.reproduce.shared.charts import residual_points
 
 LOSS_PLACE = Place(400, 100)
 """The link whose residual losses are drawn; those of the others hardly differ."""
@@ -68,22 +69,10 @@ def _residual(finished: Finished) -> Chart | None:
     series = []
     for word in WORDS:
         losses = losses_run(finished, LOSS_PLACE, word)
-        seen: list[Estimate] = [residual(finished, LOSS_PLACE, loss, word) for loss in losses]
-        if not seen:
-            continue
-        series.append(
-            Series(
-                name_of(word),
-                _SLOTS[word],
-                embedded(losses),
-                embedded([one.value or one.high for one in seen]),
-                kind="points",
-                markers=tuple("circle" if one.value else "triangle" for one in seen),
-                y_low=embedded([one.low or one.high for one in seen]),
-                y_high=embedded([one.high for one in seen]),
-                labels=tuple(chosen(LOSS_PLACE, loss)[word] for loss in losses),
-            )
-        )
+        seen = [residual(finished, LOSS_PLACE, loss, word) for loss in losses]
+        if seen:
+            drawn = residual_points(name_of(word), _SLOTS[word], losses, seen)
+            series.append(replace(drawn, labels=tuple(chosen(LOSS_PLACE, loss)[word] for loss in losses)))
     if not series:
         return None
     return Chart(

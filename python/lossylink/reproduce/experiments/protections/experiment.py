@@ -1,15 +1,45 @@
-"""The comparison as `reproduce` runs it: six links, the map of go-back-N, bursts of the codes of lines."""
+"""The comparison as `reproduce` runs it: links, the map of go-back-N, bursts; and what a code costs."""
 
 from __future__ import annotations
 
-from lossylink.reproduce.experiments.protections import bursts, window
+from lossylink.charts.palette import name_of
+from lossylink.reproduce.experiments.protections import bursts, totals, window
 from lossylink.reproduce.experiments.protections import jobs as points
 from lossylink.reproduce.experiments.protections.charts import charts, sheets
-from lossylink.reproduce.experiments.protections.claims import claims
-from lossylink.reproduce.experiments.protections.insights import insights
+from lossylink.reproduce.experiments.protections.jobs import LOSS_RATES, WORDS, Place, chosen
+from lossylink.reproduce.experiments.protections.measures import losses_run, speed_gbps
 from lossylink.reproduce.experiments.protections.tables import tables
-from lossylink.reproduce.framework.model import Job, PublishedExperiment, Scale
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import Finished, Insight, Job, PublishedExperiment, Scale
+from lossylink.reproduce.framework.quantity import figure, power_text
+from lossylink.reproduce.shared.declaring import declared
 from lossylink.scenario.route import LINK_ROUTE
+
+PLACE = Place(400, 100)
+MOST_LOSS = 1e-3
+"""Loss up to which links are kept in use."""
+PROTECTED = tuple(word for word in WORDS if word != "none")
+
+
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """Share of the line that each protection takes, at the highest loss run of all up to `MOST_LOSS`."""
+    run = [set(losses_run(finished, PLACE, word)) for word in PROTECTED]
+    losses = [loss for loss in LOSS_RATES if loss <= MOST_LOSS and all(loss in found for found in run)]
+    if not losses:
+        raise NotRunError(f"no loss up to {MOST_LOSS:g} was run on {PLACE.name}")
+    loss = max(losses)
+    taken = {word: (1 - speed_gbps(finished, PLACE, loss, word) / PLACE.gbps) * 100 for word in PROTECTED}
+    code = name_of(chosen(PLACE, loss)["fec"])
+    others = ", ".join(f"{name_of(word)} {figure(taken[word])} %" for word in PROTECTED if word != "fec")
+    return (
+        Insight(
+            30,
+            f"{figure(taken['fec'])} % of the line",
+            f"So much is gone with {code} at {PLACE.gbps} Gb/s over {PLACE.metres} m and a loss of "
+            f"{power_text(loss)}. Of the others: {others}.",
+            "Full frames; the rest of the line is what they get. Parameters for a residual loss of 1e-8.",
+        ),
+    )
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
@@ -18,29 +48,15 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 
 EXPERIMENT = PublishedExperiment(
-    name="protections",
-    title="The protections of a link beside each other",
-    summary="No protection, LinkGuardian in both modes, link-level retry and the best block code on links of "
-    "100, 400 and 800 Gb/s: what each leaves of the speed and of the losses, what it delays, what it keeps.",
-    source="ours; docs/protocols/llr.md for the theory and, as S4, for the bar of 95 % at a loss of 2 %",
-    needs="stress",
-    place=15,
+    **declared(
+        "protections",
+        {**vars(totals), **vars(window), **vars(bursts)},
+        packets=f"{points.PACKETS:,}",
+    ),
     jobs=jobs,
     tables=tables,
-    claims=claims,
     charts=charts,
     sheets=sheets,
     insights=insights,
     route=LINK_ROUTE,
-    guides=("planning.md", "rare-events.md"),
-    notes=(
-        "Nobody published these figures: closed forms and the planner's predictions are what they are held "
-        "against. Each protection has the planner's parameters for a residual loss of 1e-8, or its best.",
-        f"A point has {points.PACKETS:,} frames at full load. None lost is a residual loss of at most 9.2e-6 "
-        "(exact, 95 %); that 1e-8 is met is the closed form's word, which such a run can only contradict.",
-        "LinkGuardian was published to 100G. Above, the bytes of its thresholds grow with the rate and its "
-        "buffer recirculates at the rate of the link: its ordered mode at 400 and 800G is an extrapolation.",
-        "Latency is that of datagrams at a load that the slowest protection carries: 30 % of the line, less "
-        "where losses are frequent.",
-    ),
 )

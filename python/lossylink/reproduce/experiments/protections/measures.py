@@ -19,7 +19,7 @@ from lossylink.reproduce.experiments.protections.jobs import (
     latency_job,
     speed_job,
 )
-from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.missing import NotRunError, known
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import residual_loss
 from lossylink.statistics.estimates import Estimate
@@ -42,7 +42,7 @@ speed_gbps: Read = number(SPEED)
 
 def residual(finished: Finished, place: Place, loss: float, word: str) -> Estimate:
     """Share of frames that stays lost, with the 95 % interval of its row."""
-    return residual_loss(speed_job(place, loss), chosen(place, loss)[word])(finished)
+    return residual_loss(finished, speed_job(place, loss), chosen(place, loss)[word])
 
 
 def residual_value(finished: Finished, place: Place, loss: float, word: str) -> float:
@@ -68,14 +68,7 @@ def added_us(percentile: str) -> Read:
 
 def losses_run(finished: Finished, place: Place, word: str) -> list[float]:
     """Return the losses that were run of a protection on a link."""
-    found = []
-    for loss in LOSS_RATES:
-        try:
-            speed_gbps(finished, place, loss, word)
-        except NotRunError:
-            continue
-        found.append(loss)
-    return found
+    return list(known(LOSS_RATES, lambda loss: speed_gbps(finished, place, loss, word)))
 
 
 def points(

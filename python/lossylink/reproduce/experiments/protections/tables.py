@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.protections import window
@@ -16,7 +18,7 @@ from lossylink.reproduce.experiments.protections.measures import (
     residual_value,
     speed_gbps,
 )
-from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.comparison import ComparisonTable, filled
 from lossylink.reproduce.framework.model import Finished, Published
 
 
@@ -64,36 +66,40 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
 
 
 def _table(finished: Finished, quantity: _Quantity) -> ComparisonTable:
-    rows = []
-    for place in PLACES:
-        for loss in LOSS_RATES:
-            if finished.runs and speed_job(place, loss) not in finished.runs:
-                continue  # a quick look has fewer losses
-            cells = tuple(cell(quantity.read, finished, place, loss, word) for word in WORDS)
-            rows.append(Row(speed_job(place, loss), cells, "", quantity.digits))
-    columns = tuple(Column(name_of(word)) for word in WORDS)
-    return ComparisonTable(quantity.title, columns, tuple(rows), quantity.note)
+    rows = {
+        (place, loss): speed_job(place, loss)
+        for place in PLACES
+        for loss in LOSS_RATES
+        if not finished.runs or speed_job(place, loss) in finished.runs  # a quick look has fewer losses
+    }
+    return filled(
+        quantity.title,
+        {word: name_of(word) for word in WORDS},
+        rows,
+        lambda at, word: quantity.read(finished, *at, word),
+        digits=quantity.digits,
+        note=quantity.note,
+    )
 
 
 def _map(finished: Finished) -> ComparisonTable:
-    rows = tuple(
-        Row(
-            f"{spot.switch}, {spot.gbps}G, {spot.metres} m, {spot.frame_bytes} B",
-            (cell(window.measured_share, finished, spot), *_expected(finished, spot)),
-            "",
-            4,
-        )
-        for spot in window.SPOTS
-    )
-    return ComparisonTable(
+    columns: dict[Callable[[window.Spot], float], str] = {
+        partial(window.measured_share, finished): "simulated",
+        window.expected_share: "lost replays counted",
+        window.first_order_share: "1 / (1 + p W)",
+    }
+
+    def read(spot: window.Spot, share: Callable[[window.Spot], float]) -> float:
+        finished.run(spot.job)
+        return share(spot)
+
+    return filled(
         "Go-back-N at a loss of 2 %, share of the line",
-        (Column("simulated"), Column("lost replays counted"), Column("1 / (1 + p W)")),
-        rows,
+        columns,
+        {
+            spot: f"{spot.switch}, {spot.gbps}G, {spot.metres} m, {spot.frame_bytes} B"
+            for spot in window.SPOTS
+        },
+        read,
         note="LLR whose receiver sees errors. A switch team's bar is 0.95.",
     )
-
-
-def _expected(finished: Finished, spot: window.Spot) -> tuple[Cell, Cell]:
-    if spot.job not in finished.runs:
-        return Cell(), Cell()
-    return Cell(window.expected_share(spot)), Cell(window.first_order_share(spot))

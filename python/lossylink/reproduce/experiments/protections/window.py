@@ -63,6 +63,7 @@ SPOTS: Final = (
     Spot("tofino1", 25, 10, 9_014),
     Spot("tofino1", 100, 10, 9_014),
 )
+SPOT_COUNT: Final = float(len(SPOTS))
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
@@ -118,7 +119,7 @@ def measured_share(finished: Finished, spot: Spot) -> float:
     return speed / finished.number(spot.job, PROTECTION, "link_gbps")
 
 
-def agreeing(finished: Finished) -> float:
+def agreeing_spots(finished: Finished) -> float:
     """Points that lie on the same side of the bar in the simulator and by the closed form."""
     sides = [(measured_share(finished, spot) >= BAR) == (expected_share(spot) >= BAR) for spot in SPOTS]
     if not sides:

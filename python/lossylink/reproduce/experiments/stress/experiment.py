@@ -7,22 +7,25 @@ ours: the generator's period hides what non-blocking protection costs, and recir
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
+
+import polars
 
 from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.kinds.buffers import buffer_charts
+from lossylink.charts.kinds.link_speed import budget_chart, budget_label
 from lossylink.charts.link_budget import LinkBudget, link_budget
-from lossylink.charts.palette import name_of
-from lossylink.reproduce.experiments.stress.charts import published_buffers, stress_sheets
-from lossylink.reproduce.experiments.stress.claims import (
+from lossylink.charts.palette import name_of, slots_of
+from lossylink.reproduce.experiments.stress import measures
+from lossylink.reproduce.experiments.stress.measures import (
     PROTECTIONS,
     PUBLISHED_JOB,
     PUBLISHED_PACKETS,
     SATURATED_JOB,
     SPEED,
-    claims,
 )
-from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
-from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, filled
+from lossylink.reproduce.framework.missing import NotRunError, known
 from lossylink.reproduce.framework.model import (
     Finished,
     Insight,
@@ -31,8 +34,8 @@ from lossylink.reproduce.framework.model import (
     PublishedExperiment,
     Scale,
 )
-from lossylink.reproduce.framework.published import lookup
 from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.shared.declaring import declared, published_at
 from lossylink.reproduce.shared.measures import lost_after_protection
 from lossylink.scenario.route import LINK_ROUTE
 from lossylink.statistics.estimates import Estimate, poisson_interval, zero_events_upper_bound
@@ -68,119 +71,93 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
     """The published table, then our variants."""
-    columns = tuple(Column(name_of(name), "calibrated") for name in PROTECTIONS)
-    beside = ComparisonTable(
+    beside = filled(
         "Stress test at 100 Gb/s, loss 1e-3",
-        columns,
-        (_frames_row(finished, published), *_published_rows(finished, published)),
+        {name: Column(name_of(name), "calibrated") for name in PROTECTIONS},
+        _PUBLISHED_ROWS,
+        lambda key, protection: finished.number(PUBLISHED_JOB, protection, key),
+        published=partial(_published_figure, published),
         note="The delays of the tofino1 profile were fitted to these columns; loss rates were not. "
         "The published minimum of the Rx buffer is a reading of the Tx buffer's file.",
     )
-    ours = ComparisonTable(
+    ours = filled(
         "Every variant (ours, not published)",
-        tuple(Column(label, digits=digits) for label, _, digits in _OUR_COLUMNS),
-        tuple(
-            Row(
-                f"{name_of(protection)}, {job}",
-                tuple(_read(finished, job, protection, key) for _, key, _ in _OUR_COLUMNS),
-            )
-            for job in VARIANTS
-            for protection in PROTECTIONS
-        ),
+        _OUR_COLUMNS,
+        {(job, name): f"{name_of(name)}, {job}" for job in VARIANTS for name in PROTECTIONS},
+        lambda variant, key: finished.number(*variant, key),
         note="Timeouts are skips by ackNoTimeout, counted apart from frames that stay lost; retx is the time "
         "from seeing a loss to its first copy.",
     )
     return beside, ours
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A line of the published table: our row key, their key and, for a range, the place in it."""
-
-    label: str
-    key: str
-    published_key: str
-    place: int | None = None
-    unit: str = ""
-    digits: int = 3
-
-
-_PUBLISHED_LINES = (
-    _Line("actual loss rate", "actual_loss_rate", "actual_loss_rate", digits=4),
-    _Line("effective loss rate", "effective_loss_rate", "effective_loss_rate"),
-    _Line("effective link speed", SPEED, SPEED, unit="Gb/s", digits=4),
-    _Line("Tx buffer, minimum", "tx_buffer_kb_min", "tx_buffer_kb", 0, "KB"),
-    _Line("Tx buffer, maximum", "tx_buffer_kb_max", "tx_buffer_kb", 1, "KB"),
-    _Line("Rx buffer, minimum", "rx_buffer_kb_min", "rx_buffer_kb", 0, "KB"),
-    _Line("Rx buffer, maximum", "rx_buffer_kb_max", "rx_buffer_kb", 1, "KB"),
-)
-
-# Heading, row key, digits.
-_OUR_COLUMNS = (
-    ("link speed, Gb/s", SPEED, 5),
-    ("effective loss", "effective_loss_rate", 3),
-    ("Tx median, KB", "tx_buffer_kb_p50", 3),
-    ("Tx max, KB", "tx_buffer_kb_max", 3),
-    ("Rx max, KB", "rx_buffer_kb_max", 3),
-    ("retx median, us", "retx_delay_us_p50", 3),
-    ("retx max, us", "retx_delay_us_max", 3),
-    ("retransmissions", "retransmissions", 4),
-    ("timeouts", "timeouts", 4),
-    ("reordered", "reordered_packets", 4),
-)
+_PUBLISHED_ROWS = {
+    "packets_sent": Row("frames sent", digits=2),
+    "actual_loss_rate": Row("actual loss rate", digits=4),
+    "effective_loss_rate": Row("effective loss rate", digits=3),
+    SPEED: Row("effective link speed", unit="Gb/s", digits=4),
+    "tx_buffer_kb_min": Row("Tx buffer, minimum", unit="KB", digits=3),
+    "tx_buffer_kb_max": Row("Tx buffer, maximum", unit="KB", digits=3),
+    "rx_buffer_kb_min": Row("Rx buffer, minimum", unit="KB", digits=3),
+    "rx_buffer_kb_max": Row("Rx buffer, maximum", unit="KB", digits=3),
+}
+_OUR_COLUMNS = {
+    SPEED: Column("link speed, Gb/s", digits=5),
+    "effective_loss_rate": Column("effective loss", digits=3),
+    "tx_buffer_kb_p50": Column("Tx median, KB", digits=3),
+    "tx_buffer_kb_max": Column("Tx max, KB", digits=3),
+    "rx_buffer_kb_max": Column("Rx max, KB", digits=3),
+    "retx_delay_us_p50": Column("retx median, us", digits=3),
+    "retx_delay_us_max": Column("retx max, us", digits=3),
+    "retransmissions": Column("retransmissions", digits=4),
+    "timeouts": Column("timeouts", digits=4),
+    "reordered_packets": Column("reordered", digits=4),
+}
 
 
-def _read(finished: Finished, job: str, protection: str, key: str, published: float | None = None) -> Cell:
-    return cell(finished.number, job, protection, key, published=published)
-
-
-def _frames_row(finished: Finished, published: Published) -> Row:
-    frames = lookup(published, "linkguardian", "stress", "packets")
-    cells = (_read(finished, PUBLISHED_JOB, protection, "packets_sent", frames) for protection in PROTECTIONS)
-    return Row("frames sent", tuple(cells), digits=2)
-
-
-def _published_rows(finished: Finished, published: Published) -> tuple[Row, ...]:
-    return tuple(_published_row(finished, published, line) for line in _PUBLISHED_LINES)
-
-
-def _published_row(finished: Finished, published: Published, line: _Line) -> Row:
-    cells = []
-    for protection in PROTECTIONS:
-        value = lookup(published, "linkguardian", "stress", protection.replace("-", "_"), line.published_key)
-        if value is not None and line.place is not None:
-            value = value[line.place]
-        cells.append(_read(finished, PUBLISHED_JOB, protection, line.key, value))
-    return Row(line.label, tuple(cells), line.unit, line.digits)
+def _published_figure(published: Published, key: str, protection: str) -> float | None:
+    """What was published of a key; of a buffer, a pair of the least and the most."""
+    if key == "packets_sent":
+        return published_at(published, "linkguardian.stress.packets")
+    buffer, separator, end = key.rpartition("_kb_")
+    place = f"{buffer}_kb.{('min', 'max').index(end)}" if separator else key
+    return published_at(published, f"linkguardian.stress.{protection.replace('-', '_')}.{place}")
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """Buffer occupancy over time and its distribution, for the published variant."""
-    return published_buffers(finished, PUBLISHED_JOB, PROTECTIONS)
+    """Occupancy of the Tx and Rx buffers of the published variant, over time and by level."""
+    try:
+        series = finished.run(PUBLISHED_JOB).tables["series"]
+    except (NotRunError, KeyError):
+        return ()
+    slots = slots_of(PROTECTIONS)
+    parts = {name: series.filter(polars.col("protection") == name) for name in PROTECTIONS}
+    return buffer_charts(
+        {(name_of(name), slots[name]): part for name, part in parts.items()}, identifier="stress"
+    )
 
 
 def budgets(finished: Finished) -> tuple[LinkBudget, ...]:
     """Where the link's capacity went, variant by variant."""
-    found = []
-    for job in VARIANTS:
-        for protection in PROTECTIONS:
-            try:
-                budget = link_budget(finished.row(job, protection), title=job)
-            except NotRunError:
-                continue
-            if budget is not None:
-                found.append(budget)
-    return tuple(found)
+    rows = known(
+        [(job, protection) for job in VARIANTS for protection in PROTECTIONS],
+        lambda place: link_budget(finished.row(*place), title=place[0]),
+    )
+    return tuple(budget for budget in rows.values() if budget is not None)
 
 
 def sheets(finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
-    """Buffers and link speed."""
-    return stress_sheets(charts, budgets(finished))
+    """Buffers side by side, and where the capacity of every job went."""
+    speed = [(budget_label(budget), budget) for budget in budgets(finished)]
+    found = [Sheet("stress-buffers", tuple(charts), columns=2)] if charts else []
+    if speed:
+        found.append(Sheet("stress-link-speed", (budget_chart(speed, identifier="stress-link-speed"),)))
+    return tuple(found)
 
 
 def insights(finished: Finished) -> tuple[Insight, ...]:
     """What LinkGuardian leaves of the losses, and its price."""
-    lost, sent = lost_after_protection(PUBLISHED_JOB, "lg")(finished)
+    lost, sent = lost_after_protection(finished, PUBLISHED_JOB, "lg")
     left = poisson_interval(lost, sent) if lost else Estimate(0.0, 0.0, zero_events_upper_bound(sent))
     before = finished.number(PUBLISHED_JOB, "lg", "actual_loss_rate")
     rate, ordered, free = (
@@ -201,20 +178,12 @@ def insights(finished: Finished) -> tuple[Insight, ...]:
 
 
 EXPERIMENT = PublishedExperiment(
-    name="stress",
-    title="Switch-to-switch stress test",
-    summary="Full frames at 100 Gb/s over a link that loses one in a thousand: what is still lost behind the "
-    "protection, what the link still carries, and what both switches buffer for it.",
-    source="LinkGuardian (SIGCOMM 2023), artifact and Figures 8 and 14",
-    needs="stress",
-    place=10,
+    **declared("stress", vars(measures)),
     jobs=jobs,
     tables=tables,
-    claims=claims,
     charts=charts,
     budgets=budgets,
     sheets=sheets,
     insights=insights,
     route=LINK_ROUTE,
-    guides=("experiments.md", "rare-events.md"),
 )

@@ -10,7 +10,7 @@ import polars
 from lossylink.charts.chart import Chart, Guide, Sheet
 from lossylink.charts.kinds.timeline import panels
 from lossylink.charts.palette import name_of, slots_of
-from lossylink.reproduce.experiments.timeline.claims import claims
+from lossylink.reproduce.experiments.timeline import runs
 from lossylink.reproduce.experiments.timeline.runs import (
     FASTER_JOB,
     JOB,
@@ -21,37 +21,28 @@ from lossylink.reproduce.experiments.timeline.runs import (
     moments_s,
     phase_mean,
 )
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, filled
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published, PublishedExperiment
+from lossylink.reproduce.shared.declaring import declared
 from lossylink.scenario.route import ARTIFACT_ROUTE
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
     """Means of every column, phase by phase, at both rates."""
-    return tuple(
-        ComparisonTable(
-            f"{job}: means of each phase, first bin left out (ours)", _columns(), _rows(finished, job)
-        )
-        for job in (JOB, FASTER_JOB)
-    )
+    return _table(finished, JOB), _table(finished, FASTER_JOB)
 
 
-def _columns() -> tuple[Column, ...]:
-    return tuple(
-        Column(f"{label}, {unit}" if unit else label, short=short) for label, unit, short in PANELS.values()
-    )
-
-
-def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
-    return tuple(
-        Row(
-            f"{name_of(protection)}, {phase}",
-            tuple(cell(phase_mean, finished, protection, phase, column, job) for column in PANELS),
-            digits=3,
-        )
-        for protection in PROTECTIONS
-        for phase in PHASES
+def _table(finished: Finished, job: str) -> ComparisonTable:
+    return filled(
+        f"{job}: means of each phase, first bin left out (ours)",
+        {
+            column: Column(f"{label}, {unit}" if unit else label, short=short)
+            for column, (label, unit, short) in PANELS.items()
+        },
+        {(name, phase): f"{name_of(name)}, {phase}" for name in PROTECTIONS for phase in PHASES},
+        lambda at, column: phase_mean(finished, *at, column, job),
+        digits=3,
     )
 
 
@@ -92,18 +83,10 @@ def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
 
 
 EXPERIMENT = PublishedExperiment(
-    name="timeline",
-    title="Protection switched on under traffic",
-    summary="Corruption starts while two flows run; two seconds later LinkGuardian is switched on under it, "
-    "with and without backpressure.",
-    source="LinkGuardian (SIGCOMM 2023), time line at 25G",
-    needs="timeline",
-    place=80,
+    **declared("timeline", vars(runs)),
     jobs=jobs,
     tables=tables,
-    claims=claims,
     charts=charts,
     sheets=sheets,
     route=ARTIFACT_ROUTE,
-    guides=("experiments.md",),
 )

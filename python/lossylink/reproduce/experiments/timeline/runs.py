@@ -1,4 +1,4 @@
-"""What is run, and what a run gives phase by phase."""
+"""What is run, what a run gives phase by phase, and the quantities that claims are about."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ HEALING_MS, POLL_MS, HOLD_MS = 3000, 100, 500
 WINDOW_FRAMES = 1_000_000
 """Half a second of full frames at 25G."""
 
+FRAME_OCTETS, GAP_OCTETS = 1518, 20
+"""A full frame, and what is between two on the wire: preamble and gap."""
 RATE = "send_gbps"
 PANELS = {
     RATE: ("Sending rate", "Gb/s", "rate, Gb/s"),
@@ -161,3 +163,37 @@ def phase_values(
 def phase_mean(finished: Finished, protection: str, phase: str, column: str, job: str = JOB) -> float:
     """The mean of a column over a phase."""
     return float(phase_values(finished, protection, phase, column, job).mean())
+
+
+def rate_ratio(finished: Finished, job: str, over: tuple[str, str], under: tuple[str, str]) -> float:
+    """The mean rate of one protection in one phase over that of another."""
+    base = phase_mean(finished, *under, RATE, job)
+    if base == 0:
+        raise NotRunError(f"{job} has no rate to compare with")
+    return phase_mean(finished, *over, RATE, job) / base
+
+
+def unpaused_gbps(finished: Finished) -> float:
+    """Rate without backpressure as the published figure counts it: octets without the gap."""
+    wire_gbps = phase_mean(finished, UNPAUSED, PHASES[2], RATE)
+    return wire_gbps * FRAME_OCTETS / (FRAME_OCTETS + GAP_OCTETS)
+
+
+def unpaused_kb(finished: Finished) -> float:
+    """The fullest Rx buffer in bins as wide as the published ones, their mean."""
+    most_kb = phase_values(finished, UNPAUSED, PHASES[2], "rx_buffer_kb")
+    bins = max(1, round(most_kb.size * bin_s(finished) * 1e3 / BIN_MS))
+    return float(np.mean([part.max() for part in np.array_split(most_kb, bins)]))
+
+
+def unpaused_repeats(finished: Finished) -> float:
+    """Repetitions in bins as wide as the published ones, whatever the scale."""
+    repeats = phase_mean(finished, UNPAUSED, PHASES[2], "retransmissions")
+    return repeats * BIN_MS / 1e3 / bin_s(finished)
+
+
+def readings_after(finished: Finished, moment_ms: float, key: str) -> float:
+    """How many readings of the monitor lie between a moment of the run and what a key says."""
+    end = moments_s(finished, AUTOMATIC_JOB)[2]
+    late = finished.number(AUTOMATIC_JOB, PLAIN, key) - end * moment_ms / END_MS
+    return late / (end * POLL_MS / END_MS)

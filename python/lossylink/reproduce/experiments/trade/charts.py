@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lossylink.charts.chart import Axis, Chart, Guide, Key, Series, Sheet, embedded
+from lossylink.charts.chart import Axis, Chart, Guide, Key, Series, embedded
 from lossylink.reproduce.experiments.trade.designs import (
     BITS,
     DESIGNS,
@@ -94,11 +94,3 @@ def _short(ns: float) -> str:
     size, letter = (1e6, "M") if abs(ns) >= 1e6 else (1e3, "k") if abs(ns) >= 1e3 else (1.0, "")
     value = ns / size
     return f"{value:+.1f}{letter}" if letter == "k" and abs(value) < 10 else f"{value:+.0f}{letter}"
-
-
-def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
-    """Rates beside each other, for each size and percentile."""
-    groups: dict[str, list[Chart]] = {}
-    for chart in charts:
-        groups.setdefault(chart.identifier.rpartition("-")[0], []).append(chart)
-    return tuple(Sheet(name, tuple(group), columns=2) for name, group in groups.items())

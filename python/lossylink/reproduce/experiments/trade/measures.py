@@ -31,6 +31,12 @@ from lossylink.statistics.estimates import Estimate, binomial_interval, percenti
 EACH_CONFIDENCE = 0.975
 """Of the interval of each of two designs, so that both hold with 95 %."""
 NS_OF_US = 1_000.0
+WAITS_NS = {100: 25.6, 200: 25.6, 400: 12.8, 800: 12.8}
+"""What shorter codewords save of the wait in one direction, by rate: half of what KP4 interleaves."""
+DECODING_NS = 20.0
+"""What the shorter decoder saves, as assumed: 40 ns in place of 60 ns."""
+LIMIT = 2e-4
+"""A bit error ratio within what lines behind KP4 are built for (2.4e-4)."""
 
 
 class Winner(StrEnum):
@@ -60,6 +66,12 @@ class Difference:
 def clean_us(finished: Finished, design: Design, place: Place) -> float:
     """Completion time of a write that meets no failed codeword: one time, since nothing else differs."""
     return finished.number(key(design, place, CLEAN_BITS), design.protection, "fct_us_max")
+
+
+def gain_ns(finished: Finished, place: Place) -> float:
+    """How much quicker a clean write is with the low-latency code."""
+    short, long = (clean_us(finished, design, place) for design in (SHORT, KP4))
+    return NS_OF_US * (long - short)
 
 
 def quantile_us(
@@ -139,3 +151,57 @@ def hits(finished: Finished) -> Iterator[bool]:
                     met, flows = (round(finished.number(*source, name)) for name in ("flows_hit", "trials"))
                     share = hit_share(design, place.gbps, place.size_bytes, bits)
                     yield binomial_interval(met, flows, confidence=CONSISTENCY_CONFIDENCE).contains(share)
+
+
+def share_hit(finished: Finished) -> float:
+    """Share of the runs in which as many writes met a lost frame as theory says."""
+    return _share(list(hits(finished)))
+
+
+def share_agreeing(finished: Finished) -> float:
+    """Share of the points that a run decides at which the expected design wins."""
+    return _share(list(agreeing(finished)))
+
+
+def _share(found: list[bool]) -> float:
+    if not found:
+        raise NotRunError("no run decides a point")
+    return sum(found) / len(found)
+
+
+def gain_error_ns(finished: Finished) -> float:
+    """Largest deviation of the gain of a clean write from twice the shorter wait and decoding."""
+    errors = [
+        gain_ns(finished, place) - 2 * (WAITS_NS[place.gbps] + DECODING_NS) for place in run_places(finished)
+    ]
+    return max(errors, key=abs)
+
+
+def lost_points(finished: Finished) -> float:
+    """Points within the limits of KP4 lines at which the low-latency code is not quicker."""
+    return float(
+        sum(
+            difference(finished, place, bits, percent).winner is not Winner.SHORT
+            for place in run_places(finished)
+            for bits in BITS
+            if bits <= LIMIT
+            for percent in PERCENTS.values()
+        )
+    )
+
+
+def least_price(finished: Finished) -> float:
+    """Least price of a retry over the gain of the low-latency code, where only that code is over its edge."""
+    prices = [
+        _slower_us(finished, place) * 1e3 / gain_ns(finished, place)
+        for place in run_places(finished)
+        if place.size_bytes > 1_024
+    ]
+    if not prices:
+        raise NotRunError("no large write was run")
+    return min(prices)
+
+
+def _slower_us(finished: Finished, place: Place) -> float:
+    short, long = (quantile_us(finished, design, place, 6e-4, 99.0).value for design in (SHORT, KP4))
+    return short - long

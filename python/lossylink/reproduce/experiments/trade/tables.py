@@ -13,11 +13,13 @@ from lossylink.reproduce.experiments.trade.designs import (
     RATES_GBPS,
     SHORT,
     SIZES_BYTES,
+    Design,
     Place,
 )
 from lossylink.reproduce.experiments.trade.jobs import CLEAN_BITS, key
-from lossylink.reproduce.experiments.trade.measures import NS_OF_US, clean_us, difference, edge
-from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
+from lossylink.reproduce.experiments.trade.measures import clean_us, difference, edge, gain_ns
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, filled
+from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published
 from lossylink.reproduce.framework.quantity import power_text
 
@@ -31,76 +33,55 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
     )
 
 
-def _places(finished: Finished) -> list[Place]:
-    return [place for place in PLACES if not finished.runs or key(KP4, place, CLEAN_BITS) in finished.runs]
+def _places(finished: Finished) -> dict[Place, str]:
+    return {
+        place: place.name
+        for place in PLACES
+        if not finished.runs or key(KP4, place, CLEAN_BITS) in finished.runs
+    }
 
 
 def _clean(finished: Finished) -> ComparisonTable:
-    rows = [
-        Row(
-            place.name,
-            (
-                *(cell(clean_us, finished, design, place) for design in DESIGNS),
-                cell(gain_ns, finished, place),
-            ),
-            "",
-            6,
-        )
-        for place in _places(finished)
-    ]
-    return ComparisonTable(
+    return filled(
         "A write that meets no failed codeword",
-        (Column(f"{SHORT.name}, us"), Column(f"{KP4.name}, us"), Column("gain, ns", digits=3)),
-        tuple(rows),
-        "Hosts and switches without delays of their own. The gain is twice that of one direction: both "
+        {
+            partial(clean_us, finished, SHORT): f"{SHORT.name}, us",
+            partial(clean_us, finished, KP4): f"{KP4.name}, us",
+            partial(gain_ns, finished): Column("gain, ns", digits=3),
+        },
+        _places(finished),
+        lambda place, read: read(place),
+        digits=6,
+        note="Hosts and switches without delays of their own. The gain is twice that of one direction: both "
         "have the code. The time that decoders compute is assumed.",
     )
 
 
-def gain_ns(finished: Finished, place: Place) -> float:
-    """How much quicker a clean write is with the low-latency code."""
-    short, long = (clean_us(finished, design, place) for design in (SHORT, KP4))
-    return NS_OF_US * (long - short)
-
-
 def _edges(finished: Finished) -> ComparisonTable:
-    rows = [_edge_row(finished, gbps, size) for size in SIZES_BYTES for gbps in RATES_GBPS]
-    columns = tuple(
-        Column(f"{percent:g} %: {words}")
-        for percent in PERCENTS.values()
-        for words in ("low-latency code wins to", "then KP4 to")
-    )
-    return ComparisonTable(
+    words = {SHORT: "low-latency code wins to", KP4: "then KP4 to"}
+
+    def read(flows: tuple[int, int], at: tuple[float, Design]) -> float:
+        if not finished.runs:
+            raise NotRunError("no link was run")
+        (size_bytes, gbps), (percent, design) = flows, at
+        return edge(design, gbps, size_bytes, percent)
+
+    return filled(
         "Bit error ratios between which each design wins, by theory",
-        columns,
-        tuple(rows),
-        "The low-latency code wins while fewer writes meet a failed codeword than lie beyond the percentile. "
-        "Beyond the second edge both designs repair, which only the simulator compares.",
+        {(percent, one): f"{percent:g} %: {words[one]}" for percent in PERCENTS.values() for one in DESIGNS},
+        {(size, gbps): f"{gbps}G, {size:,} B" for size in SIZES_BYTES for gbps in RATES_GBPS},
+        read,
+        note="The low-latency code wins while fewer writes meet a failed codeword than lie beyond the "
+        "percentile. Beyond the second edge both designs repair, which only the simulator compares.",
     )
-
-
-def _edge_row(finished: Finished, gbps: int, size_bytes: int) -> Row:
-    found = (
-        edge(design, gbps, size_bytes, percent) if finished.runs else None
-        for percent in PERCENTS.values()
-        for design in DESIGNS
-    )
-    return Row(f"{gbps}G, {size_bytes:,} B", tuple(Cell(one) for one in found))
 
 
 def _differences(finished: Finished, percent: float) -> ComparisonTable:
-    read = partial(_difference_ns, finished)
-    rows = [
-        Row(place.name, tuple(cell(read, place, bits, percent) for bits in BITS), "", 3)
-        for place in _places(finished)
-    ]
-    return ComparisonTable(
+    return filled(
         f"{percent:g} % point with the low-latency code and LLR, less that with KP4, in ns",
-        tuple(Column(power_text(bits)) for bits in BITS),
-        tuple(rows),
-        "Across: bit error ratios. Negative: the low-latency code is quicker.",
+        {bits: power_text(bits) for bits in BITS},
+        _places(finished),
+        lambda place, bits: difference(finished, place, bits, percent).ns.value,
+        digits=3,
+        note="Across: bit error ratios. Negative: the low-latency code is quicker.",
     )
-
-
-def _difference_ns(finished: Finished, place: Place, bit_error_ratio: float, percent: float) -> float:
-    return difference(finished, place, bit_error_ratio, percent).ns.value

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lossylink._package import published as published_figures
 from lossylink._package.discovery import modules_in
 from lossylink.declared.experiments import experiment_named
 from lossylink.errors import UserError, unknown
 from lossylink.reproduce import experiments
-from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, PublishedExperiment, Scale
 
 #: A place in a publication, as people write it.

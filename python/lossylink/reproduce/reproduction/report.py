@@ -17,16 +17,16 @@ from lossylink.charts.report.page import (
     page_of,
 )
 from lossylink.charts.report.sketch import Sketch
-from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row
+from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.files import figure_links, guide_links, run_links
 from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.method import METHOD
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict
-from lossylink.reproduce.framework.moved import moved_by, was_followed
 from lossylink.reproduce.framework.quantity import duration, figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
 from lossylink.reproduce.growth.telling import grown_line, places, told
+from lossylink.reproduce.reproduction.moved import moved_by, was_followed
 from lossylink.scenario.save import scenario_toml
 from lossylink.units import parse_rate
 
@@ -161,10 +161,7 @@ def _kept(kept: Kept) -> Statements:
 
 def table_of(table: ComparisonTable) -> Table:
     """A table with texts instead of numbers: published, ours and their ratio where a column was published."""
-    published = [
-        any(row.cells[place].published is not None for row in table.rows)
-        for place in range(len(table.columns))
-    ]
+    published = table.published_columns
     parts = [
         ("published", "here", "ratio") if flag else ("here" if any(published) else "",) for flag in published
     ]
@@ -173,17 +170,9 @@ def table_of(table: ComparisonTable) -> Table:
         tuple(
             Heading(column.name, column.mark, part) for column, part in zip(table.columns, parts, strict=True)
         ),
-        tuple(_line(row, table.columns, published) for row in table.rows),
+        tuple(Line(row.heading, tuple(row.texts(table.columns, published))) for row in table.rows),
         table.note,
     )
-
-
-def _line(row: Row, columns: tuple[Column, ...], published: list[bool]) -> Line:
-    cells = []
-    for cell, column, flag in zip(row.cells, columns, published, strict=True):
-        here = row.text(cell.here, column)
-        cells.append((row.text(cell.published, column), here, figure(cell.ratio)) if flag else (here,))
-    return Line(f"{row.label} ({row.unit})" if row.unit else row.label, tuple(cells))
 
 
 def _command(job: Job, result: ExperimentResult, seed: int, output: Path) -> Command:

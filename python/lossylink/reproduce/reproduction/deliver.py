@@ -12,9 +12,9 @@ from lossylink._package.writing import whole
 from lossylink.charts.report.html import render
 from lossylink.reproduce.framework.files import FIGURES_NAME, run_folder
 from lossylink.reproduce.framework.model import Verdict
-from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.runner import Report
+from lossylink.reproduce.reproduction.report import page_of_result
 from lossylink.results.directory import run_files, write_json, write_run
 from lossylink.results.result import jsonable
 

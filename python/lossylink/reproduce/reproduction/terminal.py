@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.model import Basis, Outcome, Verdict, basis_text
-from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
 from lossylink.reproduce.growth.telling import told
@@ -91,7 +92,7 @@ def comparison_table(comparison: ComparisonTable) -> Table:
         padding=(0, 1, 0, 0),
     )
     table.add_column("", no_wrap=True)
-    published = _published_columns(comparison)
+    published = comparison.published_columns
     for column, flag in zip(comparison.columns, published, strict=True):
         name, mark = column.short or column.name, f" {MARK}" if column.mark else ""
         if flag:
@@ -101,25 +102,8 @@ def comparison_table(comparison: ComparisonTable) -> Table:
         else:
             table.add_column(name.replace(", ", "\n") + mark, justify="right", no_wrap=True)
     for row in comparison.rows:
-        label = f"{row.label} ({row.unit})" if row.unit else row.label
-        places = zip(row.cells, comparison.columns, published, strict=True)
-        table.add_row(
-            label, *(text for cell, column, flag in places for text in _texts(row, cell, column, flag))
-        )
+        table.add_row(row.heading, *chain.from_iterable(row.texts(comparison.columns, published)))
     return table
-
-
-def _published_columns(comparison: ComparisonTable) -> list[bool]:
-    return [
-        any(row.cells[place].published is not None for row in comparison.rows)
-        for place in range(len(comparison.columns))
-    ]
-
-
-def _texts(row: Row, cell: Cell, column: Column, has_published: bool) -> list[str]:
-    if not has_published:
-        return [row.text(cell.here, column)]
-    return [row.text(cell.published, column), row.text(cell.here, column), figure(cell.ratio)]
 
 
 def verdict_line(verdict: Verdict) -> Text:

@@ -4,7 +4,7 @@ Each value is raised by half, or halved if it is a share, which has an end. Ever
 runs again, and what moves is written down. A maintainer does so after a change of a profile, which takes a
 quarter of an hour::
 
-    python -m lossylink.reproduce.framework.following [EXPERIMENT ...]
+    python -m lossylink.reproduce.reproduction.following [EXPERIMENT ...]
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from lossylink._package import published
 from lossylink._package.resources import UNSOURCED
-from lossylink.reproduce.framework import published, registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
     Finished,
@@ -34,6 +34,7 @@ from lossylink.reproduce.framework.model import (
     judge,
 )
 from lossylink.reproduce.growth.amounts import DURATION, amount_of, with_amount
+from lossylink.reproduce.reproduction import registry
 from lossylink.results.directory import write_json
 from lossylink.running import runner
 from lossylink.running.run import Run

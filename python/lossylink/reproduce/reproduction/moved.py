@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from lossylink.reproduce.framework.following import Value, fingerprint, load, values
 from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.reproduction.following import Value, fingerprint, load, values
 from lossylink.scenario.profiles import load_profile
 
 

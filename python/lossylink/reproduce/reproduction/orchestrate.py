@@ -7,40 +7,38 @@ report says that it is partial, and the next call with the same output goes on w
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 
+from lossylink._package import published as published_figures
 from lossylink._package.holding import make_way, worker_files
 from lossylink._package.progress import progress_bar
 from lossylink.charts.report.provenance import provenance
 from lossylink.errors import LossylinkError
-from lossylink.reproduce.framework import published as published_figures
-from lossylink.reproduce.framework import registry
-from lossylink.reproduce.framework.deliver import deliver, name_files, prepare, save_figures, write
-from lossylink.reproduce.framework.model import (
-    Finished,
-    Job,
-    Published,
-    judge,
-)
+from lossylink.reproduce.framework.model import Finished, Job, Published, judge
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.progress import OverallProgress
-from lossylink.reproduce.framework.registry import Chosen
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Report, Runner, simulate
 from lossylink.reproduce.framework.spreading import spread
-from lossylink.reproduce.framework.terminal import print_experiment, print_growth, print_summary
 from lossylink.reproduce.growth.phase import Means, grown
 from lossylink.reproduce.growth.samples import Clock
+from lossylink.reproduce.reproduction import registry
+from lossylink.reproduce.reproduction.deliver import deliver, name_files, prepare, save_figures, write
+from lossylink.reproduce.reproduction.registry import Chosen
+from lossylink.reproduce.reproduction.terminal import print_experiment, print_growth, print_summary
 from lossylink.results.drawn import new_console
 from lossylink.running.run import Run
 from lossylink.running.sweeping.executors import Asked, check_options
 
+Done = TypeVar("Done")
 POINTS_NAME = "points"
 """Where finished points are kept, below the output directory."""
 
@@ -126,7 +124,8 @@ def reproduce(
         asked = Asked(threads=threads, scheduler=scheduler, slurm=slurm or {}, folder=output)
         check_options(executor, asked)
         every = [job for _, jobs in planned for job in jobs]
-        if _spread(every, store, seed=seed, executor=executor, asked=asked, shown=progress):
+        spreading = partial(spread, every, store, seed=seed, executor=executor, asked=asked)
+        if _told("points", lambda report: spreading(report=report), shown=progress):
             runner = _stopped
     resuming = Resuming(runner, store)
     results, interrupted = _run_all(
@@ -148,7 +147,7 @@ def reproduce(
     closing_seconds = clock() - ended
     try:
         if with_figures:
-            result = _save_figures(result, output, shown=progress)
+            result = _told("figures", partial(save_figures, result, output), shown=progress)
         if backend == "sim" and not result.interrupted:
             means = Means(
                 runner=runner,
@@ -160,7 +159,8 @@ def reproduce(
                 budget_seconds=budget_seconds,
                 closing_seconds=closing_seconds,
             )
-            result = write(_grown(result, means, shown=progress), output)
+            growing = partial(grown, result, means)
+            result = write(_told("more trials, by the time of the budget", growing, shown=progress), output)
             print_growth(console, result)
     finally:
         print_summary(console, result)
@@ -178,36 +178,18 @@ def _on(backend: str, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     return tuple(changed(job, settings={**job.settings, "run.backend": backend}) for job in jobs)
 
 
-def _spread(
-    jobs: Sequence[Job], store: PointStore, *, seed: int, executor: str, asked: Asked, shown: bool
-) -> bool:
-    def spread_and_tell(report: Report) -> bool:
-        return spread(jobs, store, seed=seed, executor=executor, asked=asked, report=report)
-
-    if not shown:
-        return spread_and_tell(lambda _done, _total: None)
-    with progress_bar("points") as tell:
-        return spread_and_tell(tell)
-
-
 def _stopped(job: Job, *, seed: int, threads: int, report: Report) -> Run:
     """Run nothing more: an executor was interrupted."""
     del job, seed, threads, report
     raise KeyboardInterrupt
 
 
-def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> ReproduceResult:
+def _told(title: str, work: Callable[[Report], Done], *, shown: bool) -> Done:
+    """Do work that reports how far it is, with a bar if it is to be shown."""
     if not shown:
-        return save_figures(result, output, lambda _done, _total: None)
-    with progress_bar("figures") as tell:
-        return save_figures(result, output, tell)
-
-
-def _grown(result: ReproduceResult, means: Means, *, shown: bool) -> ReproduceResult:
-    if not shown:
-        return grown(result, means, lambda _done, _total: None)
-    with progress_bar("more trials, by the time of the budget") as tell:
-        return grown(result, means, tell)
+        return work(lambda _done, _total: None)
+    with progress_bar(title) as tell:
+        return work(tell)
 
 
 def _run_all(

@@ -84,7 +84,7 @@ class Run:
         for key, value in changes.items():
             section, leaf = key.split("__")
             given[section] = {**given[section], leaf: value}
-        found = _native.simulate(json.dumps(given))
+        found = _native.Simulation(json.dumps(given)).run()
         row = complete_row(
             self.scenario, self.scenario.protections[0], found["row"], configuration=given, wall_seconds=1.0
         )

@@ -7,8 +7,8 @@ from typing import Any, Self, TypedDict, final, type_check_only
 __all__ = [
     "Columns",
     "Monitor",
+    "Simulation",
     "binomial_interval",
-    "check",
     "check_protection",
     "clustered_interval",
     "commit",
@@ -17,11 +17,9 @@ __all__ = [
     "design_effect",
     "flow_patience_s",
     "give_up_privileges",
-    "grow",
     "live_main",
     "loss_design_effect",
     "prometheus_page",
-    "simulate",
     "thresholds_at",
     "version",
     "write_parquet",
@@ -71,25 +69,16 @@ class Outcome(TypedDict):
     row: dict[str, Any]
     columns: dict[str, Columns]
     states: list[dict[str, Any]]
-    part: str | None
     interrupted: bool
 
-def simulate(config_json: str, progress: Callable[[float, float], None] | None = None) -> Outcome:
-    """Run one experiment under one protection.
+@final
+class Simulation:
+    """One experiment under one protection, whose parts have been built.
 
     Parameters
     ----------
     config_json
         The configuration of `lossylink.scenario.native`, as JSON.
-    progress
-        Called from the calling thread about ten times a second, and once at the end, with the work done
-        and the whole work. A ``KeyboardInterrupt`` that it raises cancels the run and keeps what is finished.
-
-    Returns
-    -------
-    Outcome
-        The row, the columns of each table, the states that ``state_at_ps`` asked for, and whether the run
-        was cut short.
 
     Raises
     ------
@@ -99,34 +88,97 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
         An invariant of the simulator broke.
     """
 
-def grow(
-    config_json: str,
-    progress: Callable[[float, float], None],
-    looks: Sequence[int],
-    is_enough: Callable[[Outcome], bool],
-) -> Outcome:
-    """Run flows one after another, of ``tcp-fct`` or ``rdma-fct``, until there are enough of them.
+    def __new__(cls, config_json: str) -> Self: ...
+    def run(
+        self,
+        progress: Callable[[float, float], None] | None = None,
+        *,
+        threads: int | None = None,
+        parts: Sequence[str] | None = None,
+    ) -> Outcome:
+        """Run the experiment.
 
-    Parameters
-    ----------
-    config_json, progress
-        As for `simulate`; the trials of the configuration do not count.
-    looks
-        Numbers of trials, rising, after which to ask.
-    is_enough
-        Asked from another thread, with the outcome of all trials so far. The run ends when it returns true,
-        or with the last of the looks.
+        Parameters
+        ----------
+        progress
+            Called from the calling thread about ten times a second, and once at the end, with the work done
+            and the whole work. A ``KeyboardInterrupt`` that it raises cancels the run and keeps what is
+            finished.
+        threads
+            Threads to use; those of the configuration when not given.
+        parts
+            Texts of `run_blocks`, from the first block on; the other blocks are run.
 
-    Returns
-    -------
-    Outcome
-        That of `simulate` with as many trials.
+        Returns
+        -------
+        Outcome
+            The row, the columns of each table, the states that ``state_at_ps`` asked for, and whether the run
+            was cut short.
 
-    Raises
-    ------
-    ValueError, RuntimeError
-        As `simulate`; what ``is_enough`` raises ends the run and is raised.
-    """
+        Raises
+        ------
+        ValueError, RuntimeError
+            As the class.
+        """
+
+    def grow(
+        self,
+        progress: Callable[[float, float], None],
+        looks: Sequence[int],
+        is_enough: Callable[[Outcome], bool],
+        *,
+        threads: int | None = None,
+    ) -> Outcome:
+        """Run flows one after another, of ``tcp-fct`` or ``rdma-fct``, until there are enough of them.
+
+        Parameters
+        ----------
+        progress, threads
+            As for `run`; the trials of the configuration do not count.
+        looks
+            Numbers of trials, rising, after which to ask.
+        is_enough
+            Asked from another thread, with the outcome of all trials so far. The run ends when it returns
+            true, or with the last of the looks.
+
+        Returns
+        -------
+        Outcome
+            That of `run` with as many trials.
+
+        Raises
+        ------
+        ValueError, RuntimeError
+            As `run`; what ``is_enough`` raises ends the run and is raised.
+        """
+
+    def run_blocks(
+        self,
+        progress: Callable[[float, float], None],
+        first_block: int,
+        blocks: int,
+        *,
+        threads: int | None = None,
+    ) -> str | None:
+        """Run some blocks of the flows of ``tcp-fct`` or ``rdma-fct``.
+
+        Parameters
+        ----------
+        progress, threads
+            As for `run`.
+        first_block, blocks
+            The first block, and how many blocks.
+
+        Returns
+        -------
+        str or None
+            The results as text, a part for `run`; nothing if the run was cut short.
+
+        Raises
+        ------
+        ValueError, RuntimeError
+            As `run`.
+        """
 
 def binomial_interval(events: int, trials: int, confidence: float) -> tuple[float, float]:
     """Return the exact interval of a ratio of counted events (Clopper and Pearson 1934).
@@ -177,20 +229,6 @@ def loss_design_effect(config_json: str, batches: Sequence[tuple[int, int]]) -> 
     """Return as `design_effect` by how much lost frames of a link come together.
 
     What is foreseen of its losses and its protection counts as well. Without batches it decides alone.
-
-    Raises
-    ------
-    ValueError
-        The configuration cannot be simulated; one line says what is wrong and the mend.
-    """
-
-def check(config_json: str) -> None:
-    """Build everything that one simulation needs, without running it.
-
-    Parameters
-    ----------
-    config_json
-        The configuration that `simulate` would be given.
 
     Raises
     ------

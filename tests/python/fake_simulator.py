@@ -29,6 +29,22 @@ BASE: dict[str, Any] = {
 LARGEST_SUPER_FRAME_BYTES = 65_536
 
 
+Simulate = Callable[[str, Callable[[float, float], None]], dict[str, Any]]
+
+
+def simulations_by(simulate: Simulate) -> type:
+    """Return what replaces ``_native.Simulation``: a class whose runs are calls of ``simulate``."""
+
+    class Simulation:
+        def __init__(self, config_json: str) -> None:
+            self._config_json = config_json
+
+        def run(self, progress: Callable[[float, float], None]) -> dict[str, Any]:
+            return simulate(self._config_json, progress)
+
+    return Simulation
+
+
 class FakeSimulator:
     """Counts its calls; refuses, interrupts or slows down when told to."""
 
@@ -38,7 +54,7 @@ class FakeSimulator:
         self._interrupt_after = interrupt_after
         self._lock = threading.Lock()
 
-    def __call__(self, config_json: str, progress: Callable[[float, float], None] | None) -> dict[str, Any]:
+    def __call__(self, config_json: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
         """Answer as the compiled simulator does."""
         config = json.loads(config_json)
         with self._lock:
@@ -49,9 +65,8 @@ class FakeSimulator:
         if self._interrupt_after is not None and number > self._interrupt_after:
             raise KeyboardInterrupt
         row = flow(config)
-        if progress is not None:
-            progress(0.5, 1.0)
-            progress(1.0, 1.0)
+        progress(0.5, 1.0)
+        progress(1.0, 1.0)
         return {"row": row, "columns": {}, "states": [], "interrupted": False}
 
 

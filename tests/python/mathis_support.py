@@ -15,13 +15,13 @@ from lossylink.running.mathis import Design, traps
 from lossylink.running.mathis.job import job_of
 from lossylink.running.mathis.planned import planned_trials
 
-from .fake_simulator import FakeSimulator
+from .fake_simulator import FakeSimulator, simulations_by
 
 
 @contextmanager
 def simulated_by(simulator: FakeSimulator | None) -> Iterator[None]:
     """Put a stand-in where the compiled simulator is."""
-    with patch("lossylink._native.simulate", simulator or FakeSimulator()):
+    with patch("lossylink._native.Simulation", simulations_by(simulator or FakeSimulator())):
         yield
 
 

@@ -41,7 +41,7 @@ def lossy_link(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     scenario = resolve("stress", settings=settings, protection=["none"], seed=1)
     config = configuration(scenario, scenario.protections[0])
     config |= {"protection": {"family": "llr"}, "pcap": {"hop": "sw2-sw6", "path": str(path)}}
-    return path, _native.simulate(json.dumps(config))["row"]
+    return path, _native.Simulation(json.dumps(config)).run()["row"]
 
 
 # LLR-22

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from lossylink.cli.exits import INTERRUPTED
 
 from .conftest import Ended
+from .fake_simulator import simulations_by
 
 Command = Callable[..., Ended]
 SMALL = ("--set", "traffic.packets=20_000", "--seed", "3")
@@ -187,10 +189,10 @@ def test_a_run_in_which_nothing_finished_leaves_nothing(
 ) -> None:
     """Ctrl-C before the first row: one line, the exit code of an interrupt, no directory."""
 
-    def stopped(*_: object) -> None:
+    def stopped(*_: object) -> dict[str, Any]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lossylink._native.simulate", stopped)
+    monkeypatch.setattr("lossylink._native.Simulation", simulations_by(stopped))
     ended = command("run", "tcp-fct", "--set", "flow.trials=10", "--output", "kept")
     assert ended.code == INTERRUPTED
     assert "interrupted" in ended.err

@@ -37,7 +37,7 @@ def rows(protection: str, loss: str, frames: int, seeds: int = SEEDS) -> list[di
     found = []
     for seed in range(1, seeds + 1):
         given = configuration(scenario, protected) | {"seed": seed}
-        native = _native.simulate(json.dumps(given))["row"]
+        native = _native.Simulation(json.dumps(given)).run()["row"]
         found.append(complete_row(scenario, protected, native, configuration=given, wall_seconds=1.0))
     return found
 

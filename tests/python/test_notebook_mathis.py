@@ -20,9 +20,9 @@ NOTEBOOK = ROOT / "notebooks" / "mathis.ipynb"
 STAND_IN = f"""
 import sys, types
 sys.path[:0] = [{str(ROOT / "python")!r}, {str(Path(__file__).parent)!r}]
-from fake_simulator import FakeSimulator
+from fake_simulator import FakeSimulator, simulations_by
 native = types.ModuleType("lossylink._native")
-native.simulate, native.version = FakeSimulator(), lambda: "stand-in"
+native.Simulation, native.version = simulations_by(FakeSimulator()), lambda: "stand-in"
 sys.modules["lossylink._native"] = native
 """
 """What replaces the compiled simulator where it is not built."""

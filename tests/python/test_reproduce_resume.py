@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lossylink.reproduce.reproduction.orchestrate import POINTS_NAME
 from msgspec import structs
 from rich.console import Console
 
@@ -20,6 +19,7 @@ from lossylink.reproduce.framework import points
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Report, simulate
+from lossylink.reproduce.reproduction.orchestrate import POINTS_NAME
 from lossylink.running.run import Run
 
 from .synthetic import synthetic_runner

@@ -18,11 +18,11 @@ from lossylink.running.run import Run
 from lossylink.running.runner import run_scenario
 from lossylink.scenario.resolving import resolve
 
-Simulate = Callable[[str, Callable[[float, float], None]], dict[str, Any]]
+from .fake_simulator import Simulate, simulations_by
 
 
 def with_simulator(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:
-    monkeypatch.setattr("lossylink._native.simulate", simulate)
+    monkeypatch.setattr("lossylink._native.Simulation", simulations_by(simulate))
 
 
 def outcome(row: dict[str, Any], samples: list[float] | None = None) -> dict[str, Any]:

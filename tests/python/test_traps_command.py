@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from .conftest import Ended
-from .fake_simulator import FakeSimulator
+from .fake_simulator import FakeSimulator, simulations_by
 
 Command = Callable[..., Ended]
 
@@ -16,7 +16,7 @@ Command = Callable[..., Ended]
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the stand-in where the compiled simulator is."""
-    monkeypatch.setattr("lossylink._native.simulate", FakeSimulator())
+    monkeypatch.setattr("lossylink._native.Simulation", simulations_by(FakeSimulator()))
 
 
 def test_page(command: Command) -> None:

@@ -5,6 +5,7 @@
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use serde::Deserialize;
 
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1_000;
@@ -23,7 +24,8 @@ const ALMOST_HALF: f64 = 0.5 - f64::EPSILON / 4.0;
 pub struct Instant(u64);
 
 /// A span of time in picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(transparent)]
 pub struct Duration(u64);
 
 impl Instant {

@@ -3,12 +3,14 @@
 use crate::time::Duration;
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use serde::Deserialize;
 
 /// Picoseconds in a second times bits in a byte.
 const BIT_PS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
 
 /// An amount of data, in bytes (octets).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(transparent)]
 pub struct Bytes(pub u64);
 
 /// A rate in bits per second; never zero.

@@ -6,10 +6,10 @@ use crate::sys::privilege::Capability;
 use crate::traffic::Load;
 use crate::values;
 use lossylink_core::guard::{QueueLimits, Secret};
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
-use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::units::BitRate;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read;
@@ -43,7 +43,7 @@ pub struct Config {
     pub spin_us: u64,
     /// The queue toward the link.
     #[serde(default)]
-    pub queue: QueueConfig,
+    pub queue: QueueLimits,
     /// The file of the secret that the guards of the link share; without it the link is trusted (G-27).
     #[serde(default)]
     pub key_file: Option<PathBuf>,
@@ -84,10 +84,10 @@ pub struct PathConfig {
     pub propagation_ps: u64,
     /// Loss from near to far.
     #[serde(default)]
-    pub loss_forward: LossSpec,
+    pub loss_forward: LossModel,
     /// Loss from far to near.
     #[serde(default)]
-    pub loss_reverse: LossSpec,
+    pub loss_reverse: LossModel,
     /// The protection of the link, `none` included; a plain wire without guards if absent (G-25).
     #[serde(default)]
     pub protection: Option<Protection>,
@@ -109,17 +109,6 @@ pub struct GuardPortsConfig {
     pub protection: Option<Protection>,
 }
 
-/// The queue toward the link.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QueueConfig {
-    /// The most bytes that may wait, in bytes of frames without FCS.
-    pub bytes: u64,
-    /// The bytes in the queue from which on frames are marked CE; never if absent.
-    #[serde(default)]
-    pub mark_from_bytes: Option<u64>,
-}
-
 /// Returns the default of `spin_us`: the sleep of a thread that is allowed to run at once ends at most about this
 /// late.
 fn default_spin_us() -> u64 {
@@ -132,8 +121,7 @@ impl Config {
     /// # Errors
     /// On any key or value that the fields above do not describe.
     pub fn parse(text: &str) -> Result<Self> {
-        let config: Self =
-            serde_json::from_str(text).map_err(|error| Error::Usage(format!("configuration: {error}")))?;
+        let config: Self = serde_json::from_str(text).map_err(|error| Error::Usage(words(&error)))?;
         if !(68..=MAX_MTU).contains(&config.mtu_bytes) {
             let mtu = config.mtu_bytes;
             return Err(Error::Usage(format!("an MTU of {mtu} is impossible: 68 to {MAX_MTU} bytes")));
@@ -148,11 +136,6 @@ impl Config {
     pub fn secret(&self) -> Result<Option<Secret>> {
         self.key_file.as_deref().map(read_secret).transpose()
     }
-
-    /// Returns the limits of the queue, as the core takes them.
-    pub fn queue_limits(&self) -> QueueLimits {
-        QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
-    }
 }
 
 impl PathConfig {
@@ -165,6 +148,13 @@ impl PathConfig {
     pub fn propagation(&self) -> Duration {
         Duration::from_ps(self.propagation_ps)
     }
+}
+
+/// Returns the words of an error. A wrong value has been written by a user elsewhere, who does not know its place in this text.
+fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    if error.is_data() { text.trim_end_matches(&place).to_owned() } else { format!("configuration: {text}") }
 }
 
 /// Reads the secret in a file; the end of its last line does not count.
@@ -200,7 +190,7 @@ mod tests {
             "role": {"path": {"near": "tap:a", "far": "tap:b", "rate_bps": 1000, "propagation_ps": 5}}}"#;
         let config = Config::parse(text).unwrap();
         let Role::Path(path) = config.role else { panic!("a path was asked for") };
-        assert_eq!(path.loss_forward, LossSpec::None);
+        assert_eq!(path.loss_forward, LossModel::None);
         assert_eq!((path.protection, config.spin_us), (None, 60));
     }
 
@@ -239,5 +229,10 @@ mod tests {
     fn mistakes_are_named() {
         let unknown = Config::parse(r#"{"mtu": 1500}"#).unwrap_err();
         assert!(unknown.to_string().contains("unknown field `mtu`"), "{unknown}");
+        let loss = r#"{"mtu_bytes": 1500, "role": {"path": {"near": "tap:a", "far": "tap:b", "rate_bps": 1000,
+            "propagation_ps": 5, "loss_forward": {"model": "bernoulli", "p": 2}}}}"#;
+        let refused = Config::parse(loss).unwrap_err();
+        assert!(refused.is_usage());
+        assert_eq!(refused.to_string(), "loss rate 2 is not a probability: write a number from 0 to 1");
     }
 }

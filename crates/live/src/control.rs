@@ -10,9 +10,8 @@ use crate::prometheus;
 use crate::sys;
 use crate::sys::privilege::{self, OF_HELPERS};
 use crate::sys::process::wake_up_call;
-use lossylink_core::loss::{LossModel, LossSpec};
+use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
-use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -44,10 +43,10 @@ pub enum Command {
     /// Sets other loss models from now on; an absent direction stays as it is.
     Loss {
         /// The loss model from near to far.
-        #[serde(default, deserialize_with = "model")]
+        #[serde(default)]
         forward: Option<LossModel>,
         /// The loss model from far to near.
-        #[serde(default, deserialize_with = "model")]
+        #[serde(default)]
         reverse: Option<LossModel>,
     },
     /// Sets another protection from now on; none if absent.
@@ -60,12 +59,6 @@ pub enum Command {
     Clear,
     /// Drains the frames that are held and ends the process.
     Stop,
-}
-
-/// Reads a loss model and builds it.
-fn model<'de, D: Deserializer<'de>>(json: D) -> std::result::Result<Option<LossModel>, D::Error> {
-    let spec = Option::<LossSpec>::deserialize(json)?;
-    spec.map(|spec| spec.model().map_err(D::Error::custom)).transpose()
 }
 
 /// The loop's answer, and the command with the old value that the loop has put into it: freeing that value is the client's

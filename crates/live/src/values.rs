@@ -1,8 +1,7 @@
-//! Values of a configuration: a rate, a port, a loss model.
+//! Values of a configuration: a rate, a port.
 
 use crate::error::{Error, Result};
 use crate::port::PortSpec;
-use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::units::BitRate;
 
 /// Returns a rate, which must not be zero.
@@ -18,20 +17,12 @@ pub(crate) fn port(text: &str) -> Result<PortSpec> {
     text.parse()
 }
 
-/// Builds the loss model that `spec` describes.
-pub(crate) fn loss(spec: &LossSpec) -> Result<LossModel> {
-    spec.model().map_err(|error| Error::Usage(error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn mistakes_are_named() {
-        assert!(loss(&LossSpec::Bernoulli { p: 2.0 }).unwrap_err().is_usage());
-        let trace = loss(&LossSpec::Trace { lost: vec![false, false, true, false] }).unwrap();
-        assert!((trace.mean_loss_rate(100) - 0.25).abs() < 1e-12);
-        assert!(rate(0).is_err());
+        assert!(rate(0).unwrap_err().is_usage());
     }
 }

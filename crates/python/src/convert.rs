@@ -17,7 +17,6 @@ pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: Outcome) -> PyResul
     dict.set_item("columns", tables)?;
     let states = outcome.states.iter().map(|state| value_to_object(py, state));
     dict.set_item("states", PyList::new(py, states.collect::<PyResult<Vec<_>>>()?)?)?;
-    dict.set_item("part", outcome.part)?;
     dict.set_item("interrupted", outcome.interrupted)?;
     Ok(dict)
 }

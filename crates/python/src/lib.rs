@@ -4,6 +4,7 @@ mod convert;
 mod looking;
 mod monitor;
 mod rules;
+mod simulation;
 mod table;
 mod wait;
 
@@ -13,37 +14,8 @@ use std::panic;
 use lossylink_guest as _;
 
 use lossylink_live::sys::privilege;
-use lossylink_sim::Control;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-/// Runs one experiment under one protection; see `_native.pyi` for the contract.
-#[pyfunction]
-#[pyo3(signature = (config_json, progress=None))]
-fn simulate<'py>(
-    py: Python<'py>,
-    config_json: String,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let outcome = wait::run_watched(py, config_json, Control::default(), progress.as_ref())?;
-    convert::outcome_to_dict(py, outcome)
-}
-
-/// Runs flows of one experiment until there are enough; see `_native.pyi` for the contract.
-#[pyfunction]
-fn grow<'py>(
-    py: Python<'py>,
-    config_json: String,
-    progress: Bound<'py, PyAny>,
-    looks: Vec<u64>,
-    is_enough: Py<PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (control, answers) = looking::growing(looks, is_enough);
-    let outcome = wait::run_watched(py, config_json, control, Some(&progress))?;
-    answers.check()?;
-    convert::outcome_to_dict(py, outcome)
-}
 
 /// Returns the version of the simulator that is compiled in.
 #[pyfunction]
@@ -89,14 +61,12 @@ fn quiet_panics() {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
     module.add_class::<monitor::LinkMonitor>()?;
+    module.add_class::<simulation::Simulation>()?;
     module.add_class::<table::Columns>()?;
-    module.add_function(wrap_pyfunction!(simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(grow, module)?)?;
     module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::clustered_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::design_effect, module)?)?;
     module.add_function(wrap_pyfunction!(rules::loss_design_effect, module)?)?;
-    module.add_function(wrap_pyfunction!(rules::check, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
     module.add_function(wrap_pyfunction!(rules::flow_patience_s, module)?)?;
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;

@@ -1,7 +1,6 @@
 //! Rules that Rust decides and Python asks for: which settings are refused, and which values are
 //! interpolated.
 
-use crate::wait::panic_message;
 use lossylink_core::binomial::exact_interval;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
@@ -9,21 +8,10 @@ use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
 use lossylink_sim::measure::{DesignEffect, Foreseen};
 use lossylink_sim::world::limits::wait_for_flow_alone;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt::Display;
-use std::panic;
-
-/// Refuses a configuration that the simulator would refuse, without running it; see `_native.pyi` for the
-/// contract.
-#[pyfunction]
-pub(crate) fn check(config_json: &str) -> PyResult<()> {
-    match panic::catch_unwind(|| lossylink_sim::check(config_json)) {
-        Ok(checked) => checked.map_err(|error| refusal(&error)),
-        Err(payload) => Err(PyRuntimeError::new_err(panic_message(&*payload))),
-    }
-}
 
 /// Refuses options of a protection that are out of range; for a `live` data plane, also a protection that
 /// only the simulator has.
@@ -126,6 +114,6 @@ pub(crate) fn copies_leave(config_json: &str, copies: u8, holes: Option<u8>) -> 
     lossylink_sim::copies_leave(config_json, copies, holes).map_err(|error| refusal(&error))
 }
 
-fn refusal(error: &dyn Display) -> PyErr {
+pub(crate) fn refusal(error: &dyn Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use lossylink_sim::{ConfigError, Control, Outcome};
+use lossylink_sim::{ConfigError, Control, Outcome, Simulation};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -15,12 +15,12 @@ const POLL: Duration = Duration::from_millis(100);
 
 type Answer = Result<Outcome, ConfigError>;
 
-/// Simulates `config` with the interpreter lock released. A `KeyboardInterrupt`, from a signal or raised by `progress`,
+/// Runs a simulation with the interpreter lock released. A `KeyboardInterrupt`, from a signal or raised by `progress`,
 /// cancels the run and returns the results that had finished. Any other exception of `progress` cancels the run and is
 /// raised.
 pub(crate) fn run_watched(
     py: Python<'_>,
-    config: String,
+    simulation: Simulation,
     control: Control,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
@@ -30,7 +30,7 @@ pub(crate) fn run_watched(
         let control = Arc::clone(&control);
         thread::Builder::new().name("lossylink-sim".into()).spawn(move || {
             // The receiver is gone when `progress` raised; the result is then of no use.
-            let _ = sender.send(lossylink_sim::simulate(&config, &control));
+            let _ = sender.send(simulation.run(&control));
         })?
     };
     let watched = watch(py, receiver, &control, progress);

@@ -24,7 +24,7 @@ pub mod workload;
 pub mod world;
 
 pub use control::{Control, Stop};
-pub use experiment::{EmulatedPath, check, copies_for, copies_leave, loss_design_effect, simulate};
+pub use experiment::{EmulatedPath, Simulation, copies_for, copies_leave, loss_design_effect, simulate};
 pub use outcome::{Column, Columns, ConfigError, Outcome, write_parquet};
 
 /// The toy protection of the guide `extending.md`, compiled and run.

@@ -37,7 +37,7 @@ def simulate(
     given = configured(link, protection, packets=packets, seed=seed)
     given["traffic"]["follow"] = True
     try:
-        outcome = _native.simulate(json.dumps(given), progress)
+        outcome = _native.Simulation(json.dumps(given)).run(progress)
     except ValueError as error:
         raise UserError(f"the loss or the link cannot be simulated: {error}") from None
     row: dict[str, Any] = outcome["row"]

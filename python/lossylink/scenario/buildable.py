@@ -35,7 +35,7 @@ def check_buildable(scenario: Scenario) -> None:
 def _problem(scenario: Scenario, protection: Protection) -> str | None:
     """Return why one simulation cannot be built; nothing when it can."""
     try:
-        _native.check(json.dumps(configuration(scenario, protection)))
+        _native.Simulation(json.dumps(configuration(scenario, protection)))
     except ValueError as error:
         return str(error)
     return None

@@ -44,7 +44,7 @@ _GAPS = str.maketrans("", "", ", \t")
 
 
 class Loss(NamedTuple):
-    """One direction's loss process: what the user wrote, and the JSON of ``core::loss::LossSpec``."""
+    """One direction's loss process: what the user wrote, and the JSON of ``core::loss::LossModel``."""
 
     spelling: str
     native: dict[str, Any]

@@ -63,7 +63,7 @@ class Netem(Struct, frozen=True):
         return bool(self.random or self.states or self.gemodel or self.corrupt)
 
     def process(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the losses as JSON of ``core::loss::LossSpec``, and what to know of them in sentences."""
+        """Return the losses as JSON of ``core::loss::LossModel``, and what to know of them in sentences."""
         native, notes = self._lost()
         if self.corrupt:
             native, more = self._with_corrupt(native), self._corrupt_notes()

@@ -25,7 +25,7 @@ _DECODING_NS, _DECODING_SHORT_NS, _SHORT_CORRECTS = 60, 40, 7
 
 
 def parse_phy(text: str, rest: str) -> dict[str, Any]:
-    """Return the JSON of ``core::loss::LossSpec``; ``interleave`` is None where the line's rate decides.
+    """Return the JSON of ``core::loss::LossModel``; ``interleave`` is None where the line's rate decides.
 
     Examples
     --------

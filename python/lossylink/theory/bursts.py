@@ -106,7 +106,7 @@ class Chain:
 
     @property
     def native(self) -> dict[str, Any]:
-        """The chain as JSON of ``core::loss::LossSpec``."""
+        """The chain as JSON of ``core::loss::LossModel``."""
         return {
             "model": "gilbert-elliott",
             "p": self.to_bad,

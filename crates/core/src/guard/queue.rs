@@ -3,13 +3,17 @@
 use super::{Frame, ecn};
 use crate::units::Bytes;
 use alloc::collections::VecDeque;
+use serde::Deserialize;
 
 /// The capacity of a queue, and the depth at which it marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueueLimits {
     /// Bytes of frames (without FCS, preamble and gap) that may wait. One frame may always wait.
+    #[serde(rename = "bytes")]
     pub capacity: Bytes,
     /// The depth at or above which a frame that leaves is marked CE; `None` never marks.
+    #[serde(rename = "mark_from_bytes", default)]
     pub mark_from: Option<Bytes>,
 }
 

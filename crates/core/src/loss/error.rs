@@ -2,6 +2,7 @@
 
 use crate::probability::Probability;
 use alloc::string::String;
+use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
 /// An invalid loss model, and how to write a valid one.
@@ -126,4 +127,12 @@ pub(super) fn chance(name: &'static str, value: f64) -> Result<Probability, Loss
         return Err(LossError::TooSmall { name, value });
     }
     Ok(chance)
+}
+
+/// Reads the chance `name` as a number.
+pub(super) fn read_chance<'de, D: Deserializer<'de>>(
+    name: &'static str,
+    json: D,
+) -> Result<Probability, D::Error> {
+    chance(name, f64::deserialize(json)?).map_err(D::Error::custom)
 }

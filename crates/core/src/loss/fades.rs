@@ -18,12 +18,30 @@ use super::gilbert_elliott::GilbertElliott;
 use crate::probability::Probability;
 use crate::rng::{RngCore, uniform};
 use crate::time::{Duration, Instant};
+use serde::Deserialize;
 
 /// The mean times for which a link is clear and for which it is faded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Times")]
 pub struct Fades {
     clear: Duration,
     fade: Duration,
+}
+
+/// The two times in picoseconds, in JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Times {
+    clear_ps: u64,
+    fade_ps: u64,
+}
+
+impl TryFrom<Times> for Fades {
+    type Error = LossError;
+
+    fn try_from(Times { clear_ps, fade_ps }: Times) -> Result<Self, LossError> {
+        Self::new(Duration::from_ps(clear_ps), Duration::from_ps(fade_ps))
+    }
 }
 
 /// The most changes of state that are drawn one by one between two frames. Later changes are drawn at once, by the chance of

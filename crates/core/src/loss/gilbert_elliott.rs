@@ -15,9 +15,11 @@ use super::error::{LossError, chance};
 use super::run::Run;
 use crate::probability::Probability;
 use crate::rng::{RngCore, uniform};
+use serde::Deserialize;
 
 /// The four chances of the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Chances")]
 pub struct GilbertElliott {
     /// Chance to go from good to bad, a frame.
     p: Probability,
@@ -25,6 +27,24 @@ pub struct GilbertElliott {
     r: Probability,
     loss_good: Probability,
     loss_bad: Probability,
+}
+
+/// The four chances as numbers, in JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chances {
+    p: f64,
+    r: f64,
+    loss_good: f64,
+    loss_bad: f64,
+}
+
+impl TryFrom<Chances> for GilbertElliott {
+    type Error = LossError;
+
+    fn try_from(Chances { p, r, loss_good, loss_bad }: Chances) -> Result<Self, LossError> {
+        Self::new(p, r, loss_good, loss_bad)
+    }
 }
 
 impl GilbertElliott {

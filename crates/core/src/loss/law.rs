@@ -43,8 +43,8 @@ impl LossModel {
                 LossLaw::Bursts(fades.chain((Bytes(u64::from(frame_bytes)) + PREAMBLE_AND_GAP) / rate))
             }
             Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
-            Self::Phy(phy) => LossLaw::Line(phy.law(frame_bytes)),
-            Self::Trace(positions) => of_trace(positions),
+            Self::Phy(phy) if !self.is_clean() => LossLaw::Line(phy.law(frame_bytes)),
+            Self::Trace { lost } => of_trace(lost),
             _ => LossLaw::Independent(self.mean_loss_rate(frame_bytes)),
         }
     }

@@ -4,6 +4,7 @@ use super::error::LossError;
 use super::run::Run;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Sorted positions of the lost frames, counted from zero. They are shared, so that a process for each
 /// trial copies nothing.
@@ -68,6 +69,16 @@ impl Positions {
     pub fn mean_loss_rate(&self) -> f64 {
         self.period.map_or(0.0, |period| self.lost.len() as f64 / period as f64)
     }
+}
+
+/// Reads positions that are lost once, as a list of numbers.
+pub(super) fn read_list<'de, D: Deserializer<'de>>(json: D) -> Result<Positions, D::Error> {
+    Positions::at(Vec::deserialize(json)?).map_err(D::Error::custom)
+}
+
+/// Reads a trace that repeats, as a list of flags.
+pub(super) fn read_trace<'de, D: Deserializer<'de>>(json: D) -> Result<Positions, D::Error> {
+    Positions::trace(&Vec::<bool>::deserialize(json)?).map_err(D::Error::custom)
 }
 
 /// A walk along the positions.

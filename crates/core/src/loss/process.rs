@@ -89,21 +89,24 @@ impl LossProcess {
     fn build(model: &LossModel, rate: Option<BitRate>, mut rng: Stream) -> Self {
         let law = match model {
             LossModel::None => Law::Clean,
-            LossModel::Bernoulli(chance) | LossModel::BitErrorRate(chance) => Law::Geometric(*chance),
-            LossModel::Quantised(quantised) => Law::Geometric(quantised.probability()),
+            _ if model.is_clean() => Law::Clean,
+            LossModel::Bernoulli { p: chance } | LossModel::BitErrorRate { ber: chance } => {
+                Law::Geometric(*chance)
+            }
+            LossModel::Quantised { p } => Law::Geometric(p.probability()),
             LossModel::GilbertElliott(chain) => Law::Chain(Chain::new(*chain, &mut rng)),
             LossModel::Fades(fades) => Law::Fading(Fading::new(*fades, &mut rng)),
             LossModel::Phy(phy) => {
                 let rate = rate.expect("the code of a line goes by the line's octets");
                 Law::Coded(Box::new(Failures::new(phy, rate, &mut rng)))
             }
-            LossModel::At(positions) | LossModel::Trace(positions) => {
+            LossModel::At { positions } | LossModel::Trace { lost: positions } => {
                 Law::Positions(Cursor::new(positions.clone()))
             }
         };
-        let (per_frame, per_byte) = match model {
-            LossModel::None | LossModel::Fades(_) | LossModel::Phy(_) => (0, 0),
-            LossModel::BitErrorRate(_) => (0, BITS_PER_BYTE),
+        let (per_frame, per_byte) = match (&law, model) {
+            (Law::Clean | Law::Fading(_) | Law::Coded(_), _) => (0, 0),
+            (_, LossModel::BitErrorRate { .. }) => (0, BITS_PER_BYTE),
             _ => (1, 0),
         };
         let (octet, in_front) = match &law {
@@ -223,7 +226,7 @@ impl LossProcess {
         let model = match &self.law {
             Law::Coded(failures) => return Some(self.hastened_line(failures, often.as_f64(), rng)),
             Law::Clean => LossModel::None,
-            Law::Geometric(_) => LossModel::Bernoulli(often),
+            Law::Geometric(_) => LossModel::Bernoulli { p: often },
             Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
             Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => return None,
         };

@@ -2,9 +2,11 @@
 
 use super::error::{LossError, chance};
 use crate::probability::Probability;
+use serde::Deserialize;
 
 /// A chance of `values` values out of 2^20.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "f64")]
 pub struct Quantised {
     values: u32,
 }
@@ -34,6 +36,14 @@ impl Quantised {
     /// Returns the chance that the switch really draws.
     pub const fn probability(self) -> Probability {
         Probability::out_of_power_of_two(self.values as u64, BITS)
+    }
+}
+
+impl TryFrom<f64> for Quantised {
+    type Error = LossError;
+
+    fn try_from(p: f64) -> Result<Self, LossError> {
+        Self::new(p)
     }
 }
 

@@ -74,9 +74,9 @@ fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os:
 
 /// Returns the configuration of a guard; `in_flight` bytes may be on the link.
 fn guard_config(config: &Config, in_flight: Bytes) -> Result<GuardConfig> {
-    let frames = SPARE_FRAMES + (in_flight.0 + config.queue.bytes) / SMALL_FRAME;
+    let frames = SPARE_FRAMES + (in_flight.0 + config.queue.capacity.0) / SMALL_FRAME;
     Ok(GuardConfig {
-        queue: config.queue_limits(),
+        queue: config.queue,
         longest_frame: config.mtu_bytes + LONGEST_HEADER,
         frames: usize::try_from(frames).unwrap_or(usize::MAX),
         secret: config.secret()?,

@@ -44,7 +44,7 @@ impl PathPlane {
     pub(super) fn build(config: &Config, path: &PathConfig, clock: Clock) -> Result<Self> {
         let streams = Streams::new(config.seed);
         let rate = values::rate(path.rate_bps)?;
-        let loss = [values::loss(&path.loss_forward)?, values::loss(&path.loss_reverse)?];
+        let loss = [path.loss_forward.clone(), path.loss_reverse.clone()];
         let directions = ENDS.map(|end| {
             let process = LossProcess::on_line(&loss[end], rate, streams.stream(DIRECTIONS[end]));
             Direction::new(rate, path.propagation(), process)

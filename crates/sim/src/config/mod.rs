@@ -13,15 +13,15 @@ pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
 pub(crate) use host::tests::host_profile;
 pub use host::{HostProfile, LatencyTable};
 pub use sections::{
-    FlowConfig, JitterConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig,
-    RunConfig, TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig,
-    WorkloadProtocol,
+    FlowConfig, JitterConfig, LinkConfig, LossDirections, PartConfig, PathConfig, RareConfig, RunConfig,
+    TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;
 pub use switch::{RateThresholds, SwitchProfile, thresholds_at};
 
 use crate::ConfigError;
+use lossylink_core::engine::monitor::MonitorConfig;
 use lossylink_core::protection::Protection;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub struct Config {
     /// The times at which the link of a time line corrupts, heals and is protected.
     pub timeline: Option<TimelineConfig>,
     /// The thresholds of the monitor.
-    pub monitor: Option<MonitorSection>,
+    pub monitor: Option<MonitorConfig>,
     /// The simulated time of a run.
     pub run: Option<RunConfig>,
     /// A whole fabric of links.
@@ -95,10 +95,10 @@ impl Config {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// If it is no valid JSON, lacks a key, or has one that does not exist; if an option of the protection
-    /// is out of range.
+    /// If it is no valid JSON, lacks a key, or has one that does not exist; if a loss model cannot be as it is described; if an
+    /// option of the protection is out of range.
     pub fn from_json(text: &str) -> Result<Self, ConfigError> {
-        let config: Self = serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+        let config: Self = serde_json::from_str(text).map_err(|error| ConfigError(words(&error)))?;
         config.protection.check_simulated().map_err(|error| ConfigError(error.to_string()))?;
         Ok(config)
     }
@@ -111,4 +111,11 @@ impl Config {
         let missing = || ConfigError(format!("{} needs the section [{name}]", self.experiment));
         section.as_ref().ok_or_else(missing)
     }
+}
+
+/// Returns the words of an error. A wrong value has been written by a user elsewhere, who does not know its place in this text.
+fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    if error.is_data() { text.trim_end_matches(&place).to_owned() } else { text }
 }

@@ -1,7 +1,6 @@
 //! The plain sections of a configuration.
 
-use lossylink_core::engine::monitor::MonitorConfig;
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use serde::Deserialize;
@@ -44,10 +43,10 @@ impl LinkConfig {
 pub struct LossDirections {
     /// Losses in the direction of the data.
     #[serde(default)]
-    pub forward: LossSpec,
+    pub forward: LossModel,
     /// Losses in the direction of the acknowledgements.
     #[serde(default)]
-    pub reverse: LossSpec,
+    pub reverse: LossModel,
 }
 
 /// The traffic that is sent: frames of the stress test, or datagrams.
@@ -147,7 +146,7 @@ pub struct JitterConfig {
 impl PathConfig {
     /// Whether the hops around the link may lose or delay frames by chance.
     pub fn is_impaired(&self) -> bool {
-        let loses = self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None;
+        let loses = self.loss.forward != LossModel::None || self.loss.reverse != LossModel::None;
         loses || self.jitter.forward_ps > 0 || self.jitter.back_ps > 0
     }
 }
@@ -218,36 +217,6 @@ pub struct TimelineConfig {
     pub poll_ps: u64,
     /// Width of one bin, which is one row of the table.
     pub bin_ps: u64,
-}
-
-/// The thresholds at which the monitor takes a link for corrupting, and for healed.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MonitorSection {
-    /// Frames on which a decision for fewer copies or no protection looks back.
-    pub window_frames: u64,
-    /// Loss rate from which a link is to be protected.
-    pub on_loss: f64,
-    /// Loss rate below which it needs no protection any more.
-    pub off_loss: f64,
-    /// How sure a decision must be: the chance that no decision is taken at a threshold itself.
-    pub confidence: f64,
-    /// Least time before a decision for fewer copies or no protection.
-    pub hold_ps: u64,
-}
-
-impl MonitorSection {
-    /// Returns the monitor's settings; a value that the section leaves out is as published.
-    pub fn settings(&self) -> MonitorConfig {
-        MonitorConfig {
-            window_frames: self.window_frames,
-            on_loss: self.on_loss,
-            off_loss: self.off_loss,
-            confidence: self.confidence,
-            hold: Duration::from_ps(self.hold_ps),
-            ..MonitorConfig::default()
-        }
-    }
 }
 
 /// The simulated time of an experiment.

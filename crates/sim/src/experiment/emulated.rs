@@ -53,7 +53,7 @@ impl EmulatedPath {
     /// If the configuration cannot be simulated: one line that says what is wrong.
     pub fn new(config: &str) -> Result<Self, ConfigError> {
         let config = Config::from_json(config)?;
-        let setup = Setup::new(&config)?;
+        let setup = Setup::new(&config);
         let streams = Streams::new(config.seed);
         let host = setup.host()?;
         let path = setup.impaired(setup.path(host.network_one_way_ns)?, &streams)?;
@@ -86,7 +86,7 @@ impl EmulatedPath {
         if self.config.timeline.is_none() {
             return Ok(None);
         }
-        let setup = Setup::new(&self.config)?;
+        let setup = Setup::new(&self.config);
         Schedule::new(&setup, &Streams::new(self.config.seed), begin, &self.network.link).map(Some)
     }
 
@@ -156,7 +156,7 @@ impl EmulatedPath {
         self.follow_course(now);
         self.look_at_buffers(now);
         self.network.run_link(now, self.network.reach(now));
-        let setup = Setup::new(&self.config).expect("the configuration has built this path");
+        let setup = Setup::new(&self.config);
         let link = &mut self.network.link;
         let (traffic, back) = (*link.traffic(), *link.reverse_traffic());
         let largest = u64::from(traffic.largest_octets).saturating_sub(u64::from(GAP_OCTETS + FCS_OCTETS));

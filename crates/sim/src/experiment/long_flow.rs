@@ -76,7 +76,7 @@ impl Snapshot {
 
 /// Runs the flows and reports the time between warm-up and cool-down.
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let run = *config.require(&config.run, "run")?;
     let counted = run.duration_ps.checked_sub(run.warmup_ps + run.cooldown_ps).filter(|&ps| ps > 0);
     if counted.is_none() {

@@ -27,7 +27,7 @@ mod workload;
 
 pub use emulated::EmulatedPath;
 
-use crate::config::Config;
+use crate::config::{Config, PartConfig};
 use crate::measure::DesignEffect;
 use crate::net::{ProtectedLink, linkguardian};
 use crate::{ConfigError, Control, Outcome};
@@ -36,26 +36,85 @@ use lossylink_core::loss::LossLaw;
 use lossylink_core::rng::Streams;
 use setup::Setup;
 
-/// Refuses a configuration whose link, protection, path or transport [`simulate`] would refuse, without running anything.
+/// One experiment under one protection, which has been read once and whose parts can be built.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    config: Config,
+}
+
+impl Simulation {
+    /// Reads a configuration (JSON, see [`crate::config`]), and builds its link, protection, path and transport once, without
+    /// running anything.
+    ///
+    /// # Errors
+    /// If one of them cannot be simulated: one line that says what is wrong.
+    pub fn new(config: &str) -> Result<Self, ConfigError> {
+        let config = Config::from_json(config)?;
+        capturing::check(&config)?;
+        inspecting::check(&config)?;
+        fabric::check(&config)?;
+        Setup::new(&config).check(&Streams::new(config.seed))?;
+        Ok(Self { config })
+    }
+
+    /// Returns the simulation with another number of threads.
+    pub fn on_threads(self, threads: usize) -> Self {
+        Self { config: Config { threads, ..self.config } }
+    }
+
+    /// Returns the simulation of some of its blocks of flows, which gives a part for [`with_parts`](Self::with_parts).
+    pub fn of_blocks(self, part: PartConfig) -> Self {
+        Self { config: Config { part: Some(part), ..self.config } }
+    }
+
+    /// Returns the simulation that puts these parts together, which begin with the first block.
+    pub fn with_parts(self, parts: Vec<String>) -> Self {
+        Self { config: Config { parts, ..self.config } }
+    }
+
+    /// Runs the experiment.
+    ///
+    /// # Errors
+    /// If the experiment cannot be run: one line that says what is wrong.
+    pub fn run(&self, control: &Control) -> Result<Outcome, ConfigError> {
+        let config = &self.config;
+        let runs_in_blocks = matches!(config.experiment.as_str(), "tcp-fct" | "rdma-fct");
+        if !runs_in_blocks && (config.part.is_some() || !config.parts.is_empty()) {
+            return Err(ConfigError(format!("{} does not run in parts", config.experiment)));
+        }
+        match config.experiment.as_str() {
+            "stress" => match config.rare {
+                Some(asked) => rare::run(config, asked, control),
+                None => stress::run(config, control),
+            },
+            "tcp-fct" => tcp_fct::run(config, control),
+            "rdma-fct" => rdma_fct::run(config, control),
+            "workload" => workload::run(config, control),
+            "timeline" => timeline::run(config, control),
+            "fec" => fec::run(config, control),
+            "fabric" => fabric::run(config, control),
+            "throughput" | "mathis" => long_flow::run(config, control),
+            other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
+        }
+    }
+}
+
+/// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.
 ///
 /// # Errors
-/// As [`simulate`].
-pub fn check(config: &str) -> Result<(), ConfigError> {
-    let config = Config::from_json(config)?;
-    capturing::check(&config)?;
-    inspecting::check(&config)?;
-    fabric::check(&config)?;
-    Setup::new(&config)?.check(&Streams::new(config.seed))
+/// As [`Simulation::new`] and [`Simulation::run`].
+pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError> {
+    Simulation::new(config)?.run(control)
 }
 
 /// Returns how many copies of a retransmission the link of `config` needs, so that a share of at most `target` of its frames
 /// stays lost (LG-19).
 ///
 /// # Errors
-/// As [`simulate`].
+/// If the configuration cannot be read.
 pub fn copies_for(config: &str, target: f64) -> Result<u8, ConfigError> {
     let config = Config::from_json(config)?;
-    Ok(linkguardian::advised_copies(&Setup::new(&config)?.plan, target))
+    Ok(linkguardian::advised_copies(&Setup::new(&config).plan, target))
 }
 
 /// Returns the share of frames that stay lost on the link of `config`, whose losses come in bursts. The link sends `copies`
@@ -63,10 +122,10 @@ pub fn copies_for(config: &str, target: f64) -> Result<u8, ConfigError> {
 /// there is if `holes` is `None`.
 ///
 /// # Errors
-/// As [`simulate`], and if the losses are independent.
+/// If the configuration cannot be read, or the losses are independent.
 pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, ConfigError> {
     let config = Config::from_json(config)?;
-    let plan = Setup::new(&config)?.plan;
+    let plan = Setup::new(&config).plan;
     match plan.law {
         LossLaw::Independent(_) => {
             Err(ConfigError("independent losses have a closed form, not a chain".into()))
@@ -82,38 +141,10 @@ pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, 
 /// sent in each batch of consecutive frames, and the clusters that the loss model and the protection let expect.
 ///
 /// # Errors
-/// As [`simulate`].
+/// If the configuration cannot be read.
 pub fn loss_design_effect(config: &str, batches: &[(u64, u64)]) -> Result<DesignEffect, ConfigError> {
     let config = Config::from_json(config)?;
-    let setup = Setup::new(&config)?;
+    let setup = Setup::new(&config);
     let link = setup.link::<u64>(&Streams::new(config.seed))?;
     Ok(DesignEffect::of(batches, foreseen::of(&setup.traffic_law(), link.gives_up())))
-}
-
-/// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.
-///
-/// # Errors
-/// If the configuration cannot be simulated: one line that says what is wrong.
-pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError> {
-    let config = Config::from_json(config)?;
-    capturing::check(&config)?;
-    inspecting::check(&config)?;
-    let runs_in_blocks = matches!(config.experiment.as_str(), "tcp-fct" | "rdma-fct");
-    if !runs_in_blocks && (config.part.is_some() || !config.parts.is_empty()) {
-        return Err(ConfigError(format!("{} does not run in parts", config.experiment)));
-    }
-    match config.experiment.as_str() {
-        "stress" => match config.rare {
-            Some(asked) => rare::run(&config, asked, control),
-            None => stress::run(&config, control),
-        },
-        "tcp-fct" => tcp_fct::run(&config, control),
-        "rdma-fct" => rdma_fct::run(&config, control),
-        "workload" => workload::run(&config, control),
-        "timeline" => timeline::run(&config, control),
-        "fec" => fec::run(&config, control),
-        "fabric" => fabric::run(&config, control),
-        "throughput" | "mathis" => long_flow::run(&config, control),
-        other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
-    }
 }

@@ -29,7 +29,7 @@ const TAIL: u64 = u64::MAX;
 const HALF_WIDTH_MAX: f64 = 1.0;
 
 pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     if config.pcap.is_some() {
         return Err(ConfigError("--rare is many copies of one link; record a run without it".into()));
     }
@@ -77,7 +77,7 @@ pub(super) fn residual_loss(
     workers: &Workers,
     control: &Control,
 ) -> Result<Result<f64, String>, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let each = looks.div_ceil(FEW_PARTS).max(1);
     let part = |block| looks_of(&setup, block, control.stop());
     let (parts, interrupted) = workers.run_blocks((each * FEW_PARTS, each), config.seed, control, part)?;

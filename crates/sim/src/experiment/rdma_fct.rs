@@ -14,7 +14,7 @@ use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let protocol = setup.rdma()?;
     let one_way_ns = setup.host()?.rdma_one_way_ns;
     Serial::new(setup, protocol, one_way_ns)?.run(

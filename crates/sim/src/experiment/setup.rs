@@ -10,14 +10,14 @@ use crate::net::{
 use crate::transport::{rdma, tcp};
 use crate::world::{Jitter, Path, Rdma, Rooms};
 use lossylink_core::engine::linkguardian::DEFAULT_TARGET_LOSS;
-use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use std::sync::Arc;
 
-/// A configuration whose parts have been checked.
+/// A configuration, and what its parts have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Setup<'a> {
     pub(super) config: &'a Config,
@@ -25,28 +25,25 @@ pub(super) struct Setup<'a> {
     pub(super) rate: LineRate,
     /// The plan of the link under test.
     pub(super) plan: Blueprint,
-    forward: LossModel,
-    reverse: LossModel,
 }
 
 impl<'a> Setup<'a> {
-    pub(super) fn new(config: &'a Config) -> Result<Self, ConfigError> {
+    pub(super) fn new(config: &'a Config) -> Self {
         let rate = LineRate::new(config.link.rate());
         let rates = LineRates { forward: rate, back: LineRate::new(config.link.rate_back()) };
-        let (forward, reverse) = (model(&config.loss.forward)?, model(&config.loss.reverse)?);
         let full = config.link.mtu_bytes + ETHERNET_OCTETS + FCS_OCTETS;
         let plan = Blueprint {
             switch: Arc::clone(&config.switch),
             rates,
             propagation: config.link.propagation(),
-            law: forward.law(full, rate.bit_rate()),
-            control_law: reverse.law(MINIMUM_OCTETS - GAP_OCTETS, rates.back.bit_rate()),
+            law: config.loss.forward.law(full, rate.bit_rate()),
+            control_law: config.loss.reverse.law(MINIMUM_OCTETS - GAP_OCTETS, rates.back.bit_rate()),
             frame_octets: full + GAP_OCTETS,
             protection: config.protection.clone(),
             is_switched: false,
             is_fast: config.skip,
         };
-        Ok(Self { config, rate, plan, forward, reverse })
+        Self { config, rate, plan }
     }
 
     /// Builds every part once, to find out whether it can be built.
@@ -64,7 +61,7 @@ impl<'a> Setup<'a> {
 
     /// Returns the loss rate of a full frame.
     pub(super) fn loss_rate(&self) -> f64 {
-        self.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
+        self.config.loss.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
     }
 
     /// Returns the law of the losses for the frames of the traffic: full frames, unless the traffic has a size of its own.
@@ -76,7 +73,7 @@ impl<'a> Setup<'a> {
             .traffic
             .as_ref()
             .map_or(full, |traffic| (traffic.frame_bytes + FCS_OCTETS).max(least));
-        self.forward.law(bytes, self.rate.bit_rate())
+        self.config.loss.forward.law(bytes, self.rate.bit_rate())
     }
 
     /// Returns the numbers of copies that are advised when the protection is switched on.
@@ -92,7 +89,8 @@ impl<'a> Setup<'a> {
         let LineRates { forward, back } = self.plan.rates;
         let process =
             |model, rate: LineRate, name| LossProcess::on_line(model, rate.bit_rate(), streams.stream(name));
-        (process(&self.forward, forward, "link/0/loss"), process(&self.reverse, back, "link/0/reverse-loss"))
+        let loss = &self.config.loss;
+        (process(&loss.forward, forward, "link/0/loss"), process(&loss.reverse, back, "link/0/reverse-loss"))
     }
 
     /// Builds the protected link, with its own random streams.
@@ -180,13 +178,13 @@ impl<'a> Setup<'a> {
         let Some(config) = self.config.path.as_ref().filter(|config| config.is_impaired()) else {
             return Ok(path);
         };
-        let process = |spec, name| {
-            match model(spec)? {
-            LossModel::Phy(_) => Err(ConfigError(
+        let process = |model: &LossModel, name| {
+            match model {
+            LossModel::Phy(_) if !model.is_clean() => Err(ConfigError(
                 "the hops around the link have no code of their own: write phy for loss.forward, or another model for path.loss"
                     .into(),
             )),
-            model => Ok(LossProcess::new(&model, streams.stream(name))),
+            model => Ok(LossProcess::new(model, streams.stream(name))),
         }
         };
         let (forward, back) = (&config.loss.forward, &config.loss.reverse);
@@ -263,9 +261,4 @@ impl<'a> Setup<'a> {
         }
         Ok((config, has_interface))
     }
-}
-
-/// Builds the loss model that `spec` describes.
-fn model(spec: &LossSpec) -> Result<LossModel, ConfigError> {
-    spec.model().map_err(|error| ConfigError(error.to_string()))
 }

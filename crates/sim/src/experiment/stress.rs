@@ -18,7 +18,7 @@ use lossylink_core::time::Duration;
 use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let capture = Capture::open(&setup, || NumberedDatagrams)?;
     let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);
     link.set_tap(capture.tap());
@@ -56,7 +56,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
 
 /// Returns the speed of the link alone, in Gb/s; `None` if no frame came through.
 pub(super) fn speed_of(config: &Config, control: &Control) -> Result<Option<f64>, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let mut link = setup.link(&Streams::new(config.seed))?;
     let stress = stress_of(config, link.burst_frames())?;
     Ok(speed_gbps(&stress, &link.visit(Drive { stress, control })))

@@ -15,7 +15,7 @@ use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let (tcp_config, cuts_bursts) = setup.tcp()?;
     let one_way_ns = setup.host()?.network_one_way_ns;
     let flows = Serial::new(setup, Tcp { config: tcp_config, cuts_bursts }, one_way_ns)?;

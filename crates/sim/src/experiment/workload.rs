@@ -72,7 +72,7 @@ struct Shared<'a, T> {
 type SharedNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let workload = config.require(&config.workload, "workload")?;
     let host = setup.host()?;
     match workload.protocol {

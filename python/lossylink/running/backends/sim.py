@@ -1,4 +1,4 @@
-"""The simulator: each job is one call of the native module, which takes JSON and gives a row and columns."""
+"""The simulator: each job is one simulation of the native module, which gives a row and columns."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from lossylink.declared.table import Table
 
 
 def _measure(job: Job, report: Progress) -> Part:
-    return _part(job, _native.simulate(json.dumps(job.configuration), report))
+    return _part(job, _simulation(job).run(report))
 
 
 def _grow(job: Job, report: Progress, looks: Sequence[int], is_enough: Callable[[Part], bool]) -> Part:
     def ask(outcome: _native.Outcome) -> bool:
         return is_enough(_part(job, outcome))
 
-    return _part(job, _native.grow(json.dumps(job.configuration), report, looks, ask))
+    return _part(job, _simulation(job).grow(report, looks, ask))
 
 
 def _run_blocks(job: Job, report: Progress, first: int, count: int) -> str:
-    configuration = job.configuration | {"part": {"first_block": first, "blocks": count}}
-    part = _native.simulate(json.dumps(configuration), report)["part"]
+    part = _simulation(job).run_blocks(report, first, count)
     if part is None:
         raise KeyboardInterrupt
     return part
 
 
 def _gather_blocks(job: Job, parts: Sequence[str]) -> Part:
-    return _part(job, _native.simulate(json.dumps(job.configuration | {"parts": list(parts)})))
+    return _part(job, _simulation(job).run(parts=parts))
+
+
+def _simulation(job: Job) -> _native.Simulation:
+    return _native.Simulation(json.dumps(job.configuration))
 
 
 def _part(job: Job, outcome: _native.Outcome) -> Part:

@@ -2,11 +2,13 @@
 
 use crate::engine::linkguardian::DEFAULT_TARGET_LOSS;
 use crate::time::Duration;
+use serde::Deserialize;
 use thiserror::Error;
 
 /// The loss rates at which a link is protected, and the evidence that a decision takes. The caller
-/// chooses the period of its polls.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// chooses the period of its polls. JSON leaves the target out, and the loss rate of one copy: they are as published.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MonitorConfig {
     /// Frames that the decision to send fewer copies, or to protect no longer, looks back on.
     pub window_frames: u64,
@@ -15,13 +17,20 @@ pub struct MonitorConfig {
     /// A link that loses less than this fraction needs no protection any more.
     pub off_loss: f64,
     /// Loss rate below which one copy is sent, even if the target asks for more.
+    #[serde(skip)]
     pub many_copies_loss: f64,
     /// The effective loss rate that copies are to reach.
+    #[serde(skip, default = "published_target")]
     pub target_loss: f64,
     /// The certainty that a decision needs: the chance that none is taken at a threshold itself.
     pub confidence: f64,
     /// Least time from one change to another that lowers the copies or ends the protection.
+    #[serde(rename = "hold_ps")]
     pub hold: Duration,
+}
+
+const fn published_target() -> f64 {
+    DEFAULT_TARGET_LOSS
 }
 
 impl Default for MonitorConfig {

@@ -1,8 +1,9 @@
 //! Codes of Ethernet lines, by the names that the field uses.
 
 use crate::loss::LossError;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::fmt;
+use serde::Deserialize;
 
 /// Octets of the stream of frames in a block of 257 bits (256b/257b, IEEE 802.3 clauses 91 and 119).
 const BLOCK_OCTETS: u64 = 32;
@@ -16,7 +17,8 @@ const FIRECODE_OCTETS: u64 = 256;
 const SYMBOL_BITS_MAX: u32 = 12;
 
 /// A code between a line's bits and its frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Code {
     /// No code: a wrong bit is lost with its octet.
     None,
@@ -114,6 +116,14 @@ impl Code {
                 }
             }
         }
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = LossError;
+
+    fn try_from(name: String) -> Result<Self, LossError> {
+        Self::named(&name)
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) use failures::Failures;
 use super::error::LossError;
 use fates::{CODEWORDS_MAX, Fates, Layout};
 use line::Line;
+use serde::Deserialize;
 
 /// Octets of the preamble and the start delimiter. A frame is lost with a wrong one of them, too.
 pub(super) const PREAMBLE_OCTETS: u64 = 8;
@@ -34,17 +35,22 @@ pub(super) const PREAMBLE_OCTETS: u64 = 8;
 const LANES_MAX: u32 = 8;
 
 /// The bit errors of a line, and its code.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PhySettings {
     /// The code.
     pub code: Code,
     /// The share of wrong bits that the decoder finds (pre-FEC bit error ratio), from 0 to 0.5.
+    #[serde(rename = "ber")]
     pub bit_error_ratio: f64,
     /// Codewords that take the symbols of the stream in turn: 1, 2 or 4.
+    #[serde(rename = "interleave")]
     pub interleaved: u32,
     /// The chance with which an error makes the next line symbol wrong.
+    #[serde(rename = "burst")]
     pub repeat: f64,
     /// Whether the line is precoded with 1 / (1 + D).
+    #[serde(rename = "precoding")]
     pub is_precoded: bool,
     /// Lanes of the code that share the line bit by bit: 1, 2, 4 or 8.
     pub lanes: u32,
@@ -53,12 +59,21 @@ pub struct PhySettings {
 }
 
 /// A line with its code, as a process of groups of codewords that fail.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "PhySettings")]
 pub struct Phy {
     settings: PhySettings,
     fates: Fates,
     /// Octets of the stream of frames in a group, as a fraction.
     group_octets: (u64, u64),
+}
+
+impl TryFrom<PhySettings> for Phy {
+    type Error = LossError;
+
+    fn try_from(settings: PhySettings) -> Result<Self, LossError> {
+        Self::new(settings)
+    }
 }
 
 impl Phy {

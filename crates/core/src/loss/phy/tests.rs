@@ -1,7 +1,7 @@
 //! Chances against values of 60 digits, and running lines against those chances.
 
 use super::*;
-use crate::loss::{LossModel, LossProcess};
+use crate::loss::{LossLaw, LossModel, LossProcess};
 use crate::rng::Streams;
 use crate::time::{Duration, Instant};
 use crate::units::BitRate;
@@ -216,7 +216,13 @@ fn frames_in_step_with_groups_meet_them_anywhere() {
 
 #[test]
 fn lines_without_errors_lose_nothing() {
-    assert_eq!(LossModel::phy(settings(Code::RS544, 0.0)), Ok(LossModel::None));
+    for repeat in [0.0, 0.5] {
+        let model = LossModel::phy(PhySettings { repeat, ..settings(Code::RS544, 0.0) }).unwrap();
+        assert!(model.is_clean());
+        assert_eq!(model.mean_loss_rate(1518), 0.0);
+        assert_eq!(model.law(1518, RATE), LossLaw::Independent(0.0));
+        assert!(LossProcess::new(&model, Streams::new(1).stream("clean")).is_clean());
+    }
 }
 
 #[test]

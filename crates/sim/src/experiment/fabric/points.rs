@@ -8,7 +8,7 @@ use crate::config::{Config, LossDirections, PointsConfig};
 use crate::fabric::{Between, Performance, Point};
 use crate::outcome::Columns;
 use crate::{ConfigError, Control};
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
 
 /// Points in a decade of the loss ratio.
@@ -97,7 +97,7 @@ fn tried(
     (full_gbps, looks): (f64, u64),
     (workers, control): (&Workers, &Control),
 ) -> Result<Point, ConfigError> {
-    let forward = LossSpec::Bernoulli { p: loss };
+    let forward = LossModel::bernoulli(loss).map_err(|error| ConfigError(error.to_string()))?;
     let losses = LossDirections { forward, reverse: setup.config.loss.reverse.clone() };
     let config = Config { loss: losses, ..alone(setup.config) };
     let effective_loss = rare::residual_loss(&config, looks, workers, &control.silent())?

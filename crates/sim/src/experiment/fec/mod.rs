@@ -23,7 +23,7 @@ use watch::watch;
 use worlds::{UdpWorld, datagram_source};
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let run = *config.require(&config.run, "run")?;
     if run.warmup_ps + run.cooldown_ps > 0 {
         return Err(ConfigError("fec counts the whole run; leave run.warmup and run.cooldown out".into()));

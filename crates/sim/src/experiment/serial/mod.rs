@@ -24,7 +24,7 @@ use crate::world::network::{Addressed, Conversation};
 use crate::world::{MessageLatency, Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome, Stop};
 use clean::CleanFlows;
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
@@ -148,7 +148,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let flow = *config.require(&config.flow, "flow")?;
         let (once, reception) = (T::once(host), T::reception(host));
         let per_frame = !config.loss.forward.depends_on_length();
-        let clean_reverse = config.loss.reverse == LossSpec::None;
+        let clean_reverse = config.loss.reverse == LossModel::None;
         let has_clean_hops = setup.has_clean_hops();
         let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse && has_clean_hops;
         let is_repeatable = crosses_alike && reception.is_free();

@@ -28,7 +28,7 @@ struct Timeline<'a> {
 }
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    let setup = Setup::new(config)?;
+    let setup = Setup::new(config);
     let (tcp, _) = setup.tcp()?;
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let mut timeline = Timeline::new(&setup, &capture)?;

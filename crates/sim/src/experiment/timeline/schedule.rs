@@ -8,7 +8,7 @@ use super::switching::Switching;
 use crate::config::{Config, TimelineConfig};
 use crate::net::{Advice, Losses, Payload, ProtectedLink, Report, Traffic};
 use crate::{Columns, ConfigError};
-use lossylink_core::engine::monitor::{Decision, Monitor, MonitorConfig};
+use lossylink_core::engine::monitor::{Decision, Monitor};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 
@@ -210,6 +210,6 @@ fn check(timeline: &TimelineConfig) -> Result<(), ConfigError> {
 
 /// Builds the monitor with the scenario's thresholds, or with the published ones.
 fn monitor(config: &Config) -> Result<Monitor, ConfigError> {
-    let settings = config.monitor.map_or_else(MonitorConfig::default, |section| section.settings());
+    let settings = config.monitor.unwrap_or_default();
     Monitor::new(settings).map_err(|error| ConfigError(format!("monitor: {error}")))
 }

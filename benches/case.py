@@ -60,12 +60,11 @@ class Simulation:
 
     def configurations_at(self, divisor: float) -> list[dict[str, Any]]:
         """Return what the simulator is given for each protection of such a run, on one thread."""
-        from lossylink.scenario.native import configuration
         from lossylink.scenario.resolving import resolve
 
         settings, protections = self.settings_at(divisor), list(self.protection)
         scenario = resolve(self.experiment, settings=settings, protection=protections)
-        return [configuration(scenario, protection, threads=1) for protection in scenario.protections]
+        return [setup.configuration for setup in scenario.setups]
 
     def run_here(self, divisor: int) -> dict[str, Any]:
         """Run in this process; gives time and instructions of one unit, and peak memory."""

@@ -39,8 +39,8 @@ def simulations_by(simulate: Simulate) -> type:
         def __init__(self, config_json: str) -> None:
             self._config_json = config_json
 
-        def run(self, progress: Callable[[float, float], None]) -> dict[str, Any]:
-            return simulate(self._config_json, progress)
+        def run(self, progress: Callable[[float, float], None], *, threads: int) -> dict[str, Any]:
+            return simulate(json.dumps({**json.loads(self._config_json), "threads": threads}), progress)
 
     return Simulation
 

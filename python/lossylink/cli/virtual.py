@@ -18,7 +18,6 @@ from lossylink.cli.running import parse_settings
 from lossylink.declared.protections import usages
 from lossylink.linux.guest import Finished
 from lossylink.linux.kernel import require_kernel
-from lossylink.scenario.native import configuration
 from lossylink.scenario.resolving import resolve
 from lossylink.scenario.scenario import Scenario
 
@@ -75,14 +74,14 @@ def command(
 
     reports: list[dict[str, Any]] = []
     status = 0
-    for one in scenario.protections:
+    for one, setup in scenario.runs:
         if len(scenario.protections) > 1:
             print(f"== {one.label}", file=sys.stderr, flush=True)
         watch = _Watch(one.label)
         try:
             finished = run_session(
                 kernel,
-                configuration(scenario, one),
+                setup.configuration,
                 words,
                 here=Path.cwd(),
                 to=sys.stderr if as_json else sys.stdout,

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from lossylink.declared.experiment import Experiment
+from lossylink.declared.setup import Setup
 from lossylink.declared.table import Table
 
 #: Called with the work done and the whole work, in the experiment's own unit, from any thread.
@@ -23,22 +24,30 @@ class Job(Struct, frozen=True, kw_only=True):
     ----------
     label
         The protection as the user spelt it, which names tables and files.
-    configuration
-        What to measure, in the simulator's words and in base units.
+    setup
+        What to measure.
     finish
         Makes the row.
     weight
         What the job costs beside the others; nothing when only its progress tells.
     is_whole
         Whether a job that was stopped early counts for nothing: half a trial is no trial.
+    threads
+        Threads to use inside of the job.
     """
 
     experiment: Experiment
     label: str
-    configuration: dict[str, Any]
+    setup: Setup
     finish: Finish
     weight: float | None = None
     is_whole: bool = False
+    threads: int = 1
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What to measure, in the simulator's words and in base units."""
+        return self.setup.configuration
 
 
 class Part(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.planning.link import PROBE_FRAMES, Link
 from lossylink.planning.prediction import NONE_SEEN, SIMULATED, Figure, Prediction
-from lossylink.scenario.native import configuration
 from lossylink.scenario.resolving import resolve
 from lossylink.statistics import CONFIDENCE
 
@@ -56,7 +55,7 @@ def configured(link: Link, protection: str, *, packets: int = PROBE_FRAMES, seed
 def _configured(link: Link, protection: str) -> str:
     """Return the configuration in JSON, whatever the losses: a figure asks for hundreds of them."""
     scenario = resolve("stress", settings=_settings(link), protection=[protection])
-    return json.dumps(configuration(scenario, scenario.protections[0]))
+    return json.dumps(scenario.setups[0].configuration)
 
 
 def _settings(link: Link) -> dict[str, Any]:

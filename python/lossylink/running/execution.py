@@ -61,7 +61,7 @@ def run_jobs(
                 raise KeyboardInterrupt
             overall.update(place, done, total)
 
-        job = replace(jobs[place], configuration=jobs[place].configuration | {"threads": each})
+        job = replace(jobs[place], threads=each)
         part = _measure(job, backend, report)
         if part.interrupted:
             stop.set()

@@ -14,6 +14,7 @@ from lossylink._package.discovery import module_in
 from lossylink.declared.backend import Backend
 from lossylink.declared.job import Job, Part, Progress
 from lossylink.declared.protections import Protection
+from lossylink.declared.setup import Setup
 from lossylink.declared.table import Table
 from lossylink.errors import UserError
 from lossylink.results.result import alike
@@ -22,7 +23,6 @@ from lossylink.running.complete_row import complete_row
 from lossylink.running.execution import run_jobs, thread_count
 from lossylink.running.run import Run
 from lossylink.scenario.from_python import spelled
-from lossylink.scenario.native import configuration
 from lossylink.scenario.resolving import resolve
 from lossylink.scenario.scenario import Scenario
 from lossylink.units import parse_time
@@ -166,6 +166,15 @@ class _Looks(Struct, frozen=True):
     pcap: tuple[str, Path] | None
     instants_ps: list[int]
 
+    def into(self, setup: Setup) -> Setup:
+        """Return a setup that shows it too."""
+        changes: dict[str, Any] = {}
+        if self.pcap is not None:
+            changes["pcap"] = {"hop": self.pcap[0], "path": str(self.pcap[1])}
+        if self.instants_ps:
+            changes["state_at_ps"] = self.instants_ps
+        return setup.changed(changes) if changes else setup
+
 
 def _instants(scenario: Scenario, backend: Backend, state_at: Sequence[str]) -> list[int]:
     """Read the instants at which the state is taken, or refuse them."""
@@ -195,20 +204,17 @@ def _jobs(scenario: Scenario, looks: _Looks) -> Sequence[Job]:
     if scenario.experiment.is_study:
         jobs: Sequence[Job] = module_in(running, scenario.experiment.name).jobs(scenario)
         return jobs
-    return [_job(scenario, protection, looks) for protection in scenario.protections]
+    return [_job(scenario, protection, looks.into(setup)) for protection, setup in scenario.runs]
 
 
-def _job(scenario: Scenario, protection: Protection, looks: _Looks) -> Job:
-    config = configuration(scenario, protection)
-    if looks.pcap is not None:
-        config["pcap"] = {"hop": looks.pcap[0], "path": str(looks.pcap[1])}
-    if looks.instants_ps:
-        config["state_at_ps"] = looks.instants_ps
+def _job(scenario: Scenario, protection: Protection, setup: Setup) -> Job:
 
     def finish(measured: Mapping[str, Any], wall_seconds: float) -> dict[str, Any]:
-        return complete_row(scenario, protection, measured, configuration=config, wall_seconds=wall_seconds)
+        return complete_row(
+            scenario, protection, measured, configuration=setup.configuration, wall_seconds=wall_seconds
+        )
 
-    return Job(experiment=scenario.experiment, label=protection.label, configuration=config, finish=finish)
+    return Job(experiment=scenario.experiment, label=protection.label, setup=setup, finish=finish)
 
 
 def gather(scenario: Scenario, parts: Sequence[Part], *, wall_seconds: float, interrupted: bool) -> Run:

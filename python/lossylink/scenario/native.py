@@ -15,7 +15,7 @@ _SECOND_PS = 10**12
 _HOUR_PS = 3600 * _SECOND_PS
 
 
-def configuration(scenario: Scenario, protection: Protection, *, threads: int = 1) -> dict[str, Any]:
+def configuration(scenario: Scenario, protection: Protection) -> dict[str, Any]:
     """Return the simulator's configuration; sections that the experiment does not use are absent.
 
     Examples
@@ -29,7 +29,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
     sections: dict[str, Any] = {
         "experiment": scenario.experiment.name,
         "seed": scenario.seed,
-        "threads": threads,
+        "threads": 1,
         "skip": values.run.skip,
         "link": _link(scenario),
         "loss": _loss(scenario),

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from lossylink._package.resources import SCENARIOS
 from lossylink.declared import experiments
 from lossylink.declared.experiment import Experiment
 from lossylink.declared.experiments import experiment_named
 from lossylink.declared.protections import Protection, parse_protection
+from lossylink.declared.setup import Setup
 from lossylink.errors import UserError
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
@@ -22,6 +25,7 @@ from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Heading, Sections
+from lossylink.scenario.native import configuration
 from lossylink.scenario.packaged import scenario_file
 from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.scenario import Scenario
@@ -141,6 +145,8 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         fabric=_fabric(values, merged, folder),
     )
     check_scenario(scenario, strict=strict)
+    setups = tuple(Setup(configuration(scenario, protection)) for protection in scenario.protections)
+    scenario = replace(scenario, setups=setups)
     check_buildable(scenario)
     return scenario
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
 from lossylink.declared.experiment import Experiment
 from lossylink.declared.protections import Protection
+from lossylink.declared.setup import Setup
 from lossylink.scenario.fabric import Fabric
 from lossylink.scenario.loss import Loss
 from lossylink.scenario.models import Sections
@@ -35,6 +37,13 @@ class Scenario(Struct, frozen=True):
     """Sizes of the flows of a workload."""
     fabric: Fabric | None = None
     """What the section of a fabric names."""
+    setups: tuple[Setup, ...] = ()
+    """What is run under each of the protections; a study makes the setups of its trials itself."""
+
+    @property
+    def runs(self) -> Iterator[tuple[Protection, Setup]]:
+        """Each protection with what is run under it."""
+        return zip(self.protections, self.setups, strict=True)
 
     @property
     def loses_on_path(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 from lossylink import _native
@@ -12,29 +11,25 @@ from lossylink.declared.table import Table
 
 
 def _measure(job: Job, report: Progress) -> Part:
-    return _part(job, _simulation(job).run(report))
+    return _part(job, job.setup.simulation.run(report, threads=job.threads))
 
 
 def _grow(job: Job, report: Progress, looks: Sequence[int], is_enough: Callable[[Part], bool]) -> Part:
     def ask(outcome: _native.Outcome) -> bool:
         return is_enough(_part(job, outcome))
 
-    return _part(job, _simulation(job).grow(report, looks, ask))
+    return _part(job, job.setup.simulation.grow(report, looks, ask, threads=job.threads))
 
 
 def _run_blocks(job: Job, report: Progress, first: int, count: int) -> str:
-    part = _simulation(job).run_blocks(report, first, count)
+    part = job.setup.simulation.run_blocks(report, first, count, threads=job.threads)
     if part is None:
         raise KeyboardInterrupt
     return part
 
 
 def _gather_blocks(job: Job, parts: Sequence[str]) -> Part:
-    return _part(job, _simulation(job).run(parts=parts))
-
-
-def _simulation(job: Job) -> _native.Simulation:
-    return _native.Simulation(json.dumps(job.configuration))
+    return _part(job, job.setup.simulation.run(threads=job.threads, parts=parts))
 
 
 def _part(job: Job, outcome: _native.Outcome) -> Part:

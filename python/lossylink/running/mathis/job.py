@@ -7,6 +7,7 @@ from typing import Any
 
 from lossylink.declared.experiments import experiment_named
 from lossylink.declared.job import Job
+from lossylink.declared.setup import Setup
 from lossylink.running.mathis.planned import Planned
 from lossylink.running.mathis.rows import row_of
 
@@ -27,7 +28,7 @@ def job_of(planned: Planned, *, label: str) -> Job:
     return Job(
         experiment=experiment,
         label=label,
-        configuration=planned.config,
+        setup=Setup(planned.config),
         finish=finish,
         weight=planned.plan.segments,
         is_whole=True,

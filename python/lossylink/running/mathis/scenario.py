@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from lossylink.declared.job import Job, Progress
 from lossylink.declared.protections import Protection
+from lossylink.declared.setup import Setup
 from lossylink.errors import UserError
 from lossylink.running.backends import backend_named
 from lossylink.running.execution import thread_count
@@ -15,7 +16,6 @@ from lossylink.running.mathis import traps
 from lossylink.running.mathis.design import Design
 from lossylink.running.mathis.job import job_of
 from lossylink.running.mathis.planned import planned_trials
-from lossylink.scenario.native import configuration
 from lossylink.scenario.scenario import Scenario
 
 
@@ -27,13 +27,13 @@ def jobs(scenario: Scenario) -> list[Job]:
     UserError
         Something asked for cannot be run; one line says the mend.
     """
-    return [job for protection in scenario.protections for job in _jobs_under(scenario, protection)]
+    return [job for protection, setup in scenario.runs for job in _jobs_under(scenario, protection, setup)]
 
 
-def _jobs_under(scenario: Scenario, protection: Protection) -> list[Job]:
+def _jobs_under(scenario: Scenario, protection: Protection, setup: Setup) -> list[Job]:
     try:
         planned = planned_trials(
-            base_of(scenario, protection),
+            base_of(setup),
             design_of(scenario),
             seed=scenario.seed,
             loss=scenario.forward.native if "forward" in scenario.settings["loss"] else None,
@@ -57,7 +57,7 @@ def run_trap(scenario: Scenario, name: str, *, progress: Progress | None = None)
     try:
         return traps.run(
             name,
-            base_of(scenario, scenario.protections[0]),
+            base_of(scenario.setups[0]),
             backend=backend_named(scenario.values.run.backend),
             seed=scenario.seed,
             threads=thread_count(scenario),
@@ -98,11 +98,9 @@ def design_of(scenario: Scenario) -> Design:
         raise UserError(_one_line(error)) from None
 
 
-def base_of(scenario: Scenario, protection: Protection) -> dict[str, Any]:
+def base_of(setup: Setup) -> dict[str, Any]:
     """Return the simulator's configuration without a trial."""
-    base = configuration(scenario, protection)
-    base["loss"] = {"reverse": base["loss"]["reverse"]}
-    return base
+    return setup.changed({"loss": {"reverse": setup.configuration["loss"]["reverse"]}}).configuration
 
 
 def _mean_loss(scenario: Scenario) -> float:

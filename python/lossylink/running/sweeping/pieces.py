@@ -80,7 +80,7 @@ def run_piece(scenario: Scenario, piece: Piece, report: Progress, *, threads: in
     """
     run_blocks = backend_named(scenario.values.run.backend).run_blocks
     assert run_blocks is not None, "only what has pieces runs them"
-    jobs = [replace(job, configuration=job.configuration | {"threads": threads}) for job in jobs_of(scenario)]
+    jobs = [replace(job, threads=threads) for job in jobs_of(scenario)]
     return json.dumps([run_blocks(job, report, piece.first, piece.blocks) for job in jobs])
 
 

@@ -240,7 +240,7 @@ def _anew(
     for key, amount in amounts:
         section, _, leaf = key.partition(".")
         work = {section: {**job.configuration[section], leaf: amount}}
-        longer = replace(job, configuration={**job.configuration, **work})
+        longer = replace(job, setup=job.setup.changed(work))
         part = backend.measure(longer, report)
         if part.interrupted or not part.row:
             break

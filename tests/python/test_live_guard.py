@@ -225,7 +225,7 @@ def _play(up: Lab, seed: int, *, ordered: bool) -> None:
     until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what=f"seed {seed}: healing")
     # Guards may still agree on a session that one of them is about to give up: what counts is that
     # whatever passes within one session arrives whole, and that sessions last. How soon they do is held in
-    # the guard's own time by the swarm of crates/core/tests/guard.
+    # the guard's own time by the swarm of crates/core/tests/all/guard.
     for _ in range(_MOST_TRIALS):
         before = sessions(up)
         lost = up.guards()[1]["receiver"]["given_up"]

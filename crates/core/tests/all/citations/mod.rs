@@ -45,6 +45,12 @@ impl Rules {
         rules
     }
 
+    /// Returns the rules whose letters are `protocol`.
+    pub(crate) fn of_protocol(self, protocol: &str) -> Self {
+        let documents = self.documents.into_iter().filter(|(rule, _)| letters(rule) == protocol).collect();
+        Self { documents, ..self }
+    }
+
     /// Adds the rules of one document: lines that begin with a rule in bold, or headings.
     pub(crate) fn add(&mut self, document: &str, text: &str) {
         for line in text.lines() {
@@ -95,7 +101,10 @@ impl Citations {
             let (name, text) = (name(&file, root), read(&file));
             if test_files.contains(&file) {
                 Self::note(&mut citations.tests, &name, &text);
-            } else if !name.contains("core/tests/rules.rs") && !name.contains("core/tests/citations/") {
+            } else if !["rules.rs", "citations/"]
+                .iter()
+                .any(|own| name.contains(&format!("core/tests/all/{own}")))
+            {
                 citations.add_rust(&name, &text);
             }
         }
@@ -106,6 +115,15 @@ impl Citations {
         }
         for file in files_under(&root.join("p4"), "p4") {
             citations.add_program(&name(&file, root), &read(&file));
+        }
+        citations
+    }
+
+    /// Returns the citations in the Rust files of these folders.
+    pub(crate) fn of_rust(root: &Path, folders: &[&str]) -> Self {
+        let mut citations = Self::default();
+        for file in folders.iter().flat_map(|folder| files_under(&root.join(folder), "rs")) {
+            citations.add_rust(&name(&file, root), &read(&file));
         }
         citations
     }

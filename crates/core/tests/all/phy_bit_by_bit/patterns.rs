@@ -1,6 +1,6 @@
 //! Chances of failures as sums over every pattern of errors of tiny codes.
 
-use crate::line::{Chain, Layout, group_octets};
+use super::line::{Chain, Layout, group_octets};
 use lossylink_core::loss::{Code, Phy, PhySettings};
 
 /// Rounding of a sum of some million terms stays far below.

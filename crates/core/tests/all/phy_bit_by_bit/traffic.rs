@@ -1,6 +1,6 @@
 //! Frames at equal intervals, on the slow line and on the crate's process.
 
-use crate::line::{Line, group_octets};
+use super::line::{Line, group_octets};
 use lossylink_core::loss::{LossModel, LossProcess, PhySettings};
 use lossylink_core::rng::{Streams, uniform};
 use lossylink_core::time::{Duration, Instant};

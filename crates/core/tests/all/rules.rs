@@ -1,9 +1,7 @@
 //! Every rule of `docs/protocols/` is cited by code and by a test, and no other rule is cited. The
 //! rules that a program for switches leaves out are listed, with the reason.
 
-mod citations;
-
-use citations::{Citations, Defects, Rules, Unexplained, of_linkguardian};
+use crate::citations::{Citations, Defects, Rules, Unexplained, of_linkguardian};
 use std::path::Path;
 
 fn repository() -> &'static Path {
@@ -15,6 +13,16 @@ fn rules_and_citations_agree() {
     let rules = Rules::of_documents(&repository().join("docs/protocols"));
     assert!(rules.defines("LG-1") && rules.defines("WIRE-1"), "the documents define no rules");
     let defects = rules.check(&Citations::of_repository(repository()));
+    assert!(defects.is_empty(), "{defects}");
+}
+
+/// The guard, its line protocols, its ports and their tests follow the rules of the guard by themselves, whatever else speaks of them.
+#[test]
+fn the_guard_cites_its_rules() {
+    let folders = ["core/src/guard", "core/tests/all/guard", "codec/src", "codec/tests", "live/src"];
+    let rules = Rules::of_documents(&repository().join("docs/protocols")).of_protocol("G");
+    assert!(rules.defines("G-1") && !rules.defines("LG-1"), "the document of the guard defines no rules");
+    let defects = rules.check(&Citations::of_rust(&repository().join("crates"), &folders));
     assert!(defects.is_empty(), "{defects}");
 }
 

@@ -1,4 +1,5 @@
-//! Dialogues of two guards over a link, and swarms of faults.
+//! Dialogues of two guards with LinkGuardian over a link, and swarms of faults. Guards with several line protocols are tested in the codec,
+//! which has them all.
 #![allow(missing_docs, unreachable_pub)]
 
 mod link;
@@ -282,23 +283,6 @@ fn a_peer_without_a_guard_gets_plain_frames() {
     assert_eq!(pair.guards[0].session().unwrap().peer, Peer::Absent);
 }
 
-// G-6: no frame under way when the protection changes is lost or repeated.
-#[test]
-fn the_protection_changes_while_frames_pass() {
-    let mut pair = agreed(2, ordered(), [NONE, NONE]);
-    let kinds = [non_blocking(), Protection::None, ordered()];
-    for id in 0..600 {
-        if id % 100 == 50 {
-            let next = &kinds[(id / 100) as usize % 3];
-            [0, 1].into_iter().for_each(|end| pair.protect(end, next.clone()));
-        }
-        pair.send(0, &frame(id, 1514));
-        pair.run_for(SPACING);
-    }
-    pair.run_for(Duration::from_ms(10));
-    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..600));
-}
-
 // G-3
 #[test]
 fn garbage_with_our_ethertypes_changes_nothing() {
@@ -423,35 +407,6 @@ fn whatever_happens_nothing_is_wrong_and_all_heals() {
         // The choice of the opposite end for its direction.
         let followed = [1, 0].map(|end| pair.count(end, "receiver", "control_copies"));
         assert_eq!(followed, chosen.map(|name| u64::from(copies(name))), "seed {seed}");
-    }
-}
-
-// G-1, G-6, G-9: each direction follows the protection of its sender, and the reverse direction is unprotected.
-#[test]
-fn one_direction_may_be_protected_alone() {
-    for protections in [[ordered(), Protection::None], [Protection::None, non_blocking()]] {
-        let sealed = usize::from(protections[0] == Protection::None);
-        let mut pair = Pair::agreed(6, lines, protections.clone(), [NONE, NONE]);
-        let mut loss = [NONE, NONE];
-        loss[sealed] = ratio(0.05);
-        pair.set_loss(loss);
-        for number in 0..2000 {
-            pair.send(0, &frame(number, 700));
-            pair.send(1, &frame(number, 700));
-            pair.run_for(SPACING);
-        }
-        pair.run_for(Duration::from_ms(100));
-        for end in [0, 1] {
-            let mut seen = ids(&pair.delivered[end]);
-            seen.sort_unstable();
-            assert_eq!(seen, Vec::from_iter(0..2000), "{protections:?}, end {end}");
-        }
-        assert!(pair.count(sealed, "sender", "retransmitted") > 50);
-        assert_eq!(pair.count(1 - sealed, "sender", "data"), 0);
-        assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
-        for seed in 0..4 {
-            swarm(seed, lines, protections.clone());
-        }
     }
 }
 

@@ -139,7 +139,7 @@ fn at_one_per_cent_nothing_is_missing_and_repairs_take_less_than_five() {
     }
 }
 
-/// Five million frames at 1 % both ways: `cargo test -p lossylink-codec --test routed -- --ignored five_million`.
+/// Five million frames at 1 % both ways: `cargo test -p lossylink-codec --test all -- --ignored five_million`.
 // RT-9
 #[test]
 #[ignore = "a minute"]

@@ -1,7 +1,7 @@
 //! Losses on a slow line and by the crate's process: shares, pairs, runs and gaps, for each code and each setting.
 
-use crate::statistics::{CHANCE_MIN, Differences, chance_of, chance_of_squares, compare};
-use crate::traffic::{Groups, Traffic};
+use super::statistics::{CHANCE_MIN, Differences, chance_of, chance_of_squares, compare};
+use super::traffic::{Groups, Traffic};
 use lossylink_core::loss::{Code, LossModel, Phy, PhySettings};
 use lossylink_core::units::BitRate;
 use std::collections::BTreeMap;

@@ -1,51 +1,16 @@
-//! Guards whose line is forward error correction, on one direction or both: dialogues, and swarms of faults.
-#![allow(missing_docs, unreachable_pub, dead_code)]
+//! Guards whose line is forward error correction: dialogues.
 
-#[path = "../../../core/tests/checks/guard.rs"]
-mod script;
-
-#[path = "../../../core/tests/guard/pair.rs"]
-mod pair;
-
-#[path = "../../../core/tests/guard/swarm.rs"]
-mod swarm;
-
+use super::pair::{self, NONE, Pair, at, frame};
+use super::swarm::ids;
+use super::{LONGEST, RATE, fec, lines};
 use lossylink_codec::FecLine;
-use lossylink_core::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, Peer, QueueLimits, Side};
-use lossylink_core::protection::{Fec, LinkGuardian, Protection};
+use lossylink_core::guard::{Guard, GuardConfig, Peer, QueueLimits, Side};
+use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
-use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::units::Bytes;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::wire_octets;
-use pair::{NONE, Pair, at, frame, ratio};
-use proptest::prelude::*;
-use swarm::{ids, swarm};
-
-/// The rate of the link.
-const RATE: BitRate = BitRate::from_gbps(1);
-/// The longest frame of the LAN, without FCS.
-const LONGEST: Bytes = Bytes(1514);
-/// Full frames back to back take 12.3 us at that rate.
-const SPACING: Duration = Duration::from_us(13);
-
-fn lines() -> Vec<Box<dyn LineProtocol>> {
-    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE, LONGEST))]
-}
-
-fn fec(size: u32, rows: u32) -> Protection {
-    Protection::Fec(Fec::new(size, rows))
-}
-
-/// Returns LinkGuardian in ordered mode, with two copies and no cap on holes.
-fn ordered() -> Protection {
-    Protection::LinkGuardian(LinkGuardian {
-        copies: Some(2),
-        dummies: Some(3),
-        holes: None,
-        ..LinkGuardian::ORDERED
-    })
-}
 
 fn guard(name: &str, protection: Protection) -> Guard {
     guard_of(LONGEST, name, protection)
@@ -198,76 +163,5 @@ fn parity_of_an_earlier_session_rebuilds_nothing() {
         (10..20).for_each(|number| pair.send(0, &frame(number, 1514)));
         pair.run_for(Duration::from_ms(100));
         assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..20), "end {end} began a session");
-    }
-}
-
-// G-6: no frame under way when the protection changes is lost or repeated.
-#[test]
-fn the_protection_changes_while_frames_pass() {
-    let mut pair = Pair::agreed(2, lines, [fec(5, 2), ordered()], [NONE, NONE]);
-    let kinds = [ordered(), fec(1, 1), Protection::None, fec(25, 5)];
-    for id in 0..800 {
-        if id % 100 == 50 {
-            let next = &kinds[(id / 100) as usize % 4];
-            [0, 1].into_iter().for_each(|end| pair.protect(end, next.clone()));
-        }
-        pair.send(0, &frame(id, 700));
-        pair.run_for(SPACING);
-    }
-    pair.run_for(Duration::from_ms(10));
-    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..800));
-}
-
-// G-1, G-5, G-6: LinkGuardian one way, parity the other, and both directions lose frames.
-#[test]
-fn the_two_directions_go_by_different_protocols() {
-    const FRAMES: u32 = 5000;
-    for protections in [[ordered(), fec(5, 3)], [fec(5, 3), ordered()]] {
-        let mut pair = Pair::agreed(5, lines, protections.clone(), [ratio(0.01), ratio(0.01)]);
-        for number in 0..FRAMES {
-            [0, 1].into_iter().for_each(|end| pair.send(end, &frame(number, 700)));
-            pair.run_for(SPACING);
-        }
-        pair.run_for(Duration::from_ms(100));
-        for end in [0, 1] {
-            let seen = ids(&pair.delivered[end]);
-            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "reordered or twice");
-            // Four losses of eight frames are 3.4 blocks in a million. A lost notification is one loss in a
-            // hundred.
-            assert!(seen.len() >= FRAMES as usize - 5, "{} at end {end}", seen.len());
-        }
-        let numbered = usize::from(protections[1] == ordered());
-        assert!(pair.count(numbered, "sender", "retransmitted") > 20);
-        assert_eq!(pair.count(1 - numbered, "sender", "data"), 0);
-        assert!(pair.count(numbered, "coder", "recovered") > 20);
-        assert_eq!(pair.count(numbered, "coder", "sent_data"), 0);
-        assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
-        let told = pair.guards[0].session().unwrap();
-        assert_eq!(told.peer_protection.to_string(), protections[1].to_string());
-    }
-}
-
-// G-3, G-6, G-8, G-18
-#[test]
-fn whatever_happens_nothing_is_wrong_and_all_heals() {
-    let worlds = [
-        [fec(5, 2), fec(5, 2)],
-        [fec(1, 1), fec(25, 5)],
-        [fec(3, 3), ordered()],
-        [Protection::None, fec(5, 5)],
-        [fec(5, 0), ordered()],
-    ];
-    for seed in 0..40 {
-        swarm(seed, lines, worlds[seed as usize % worlds.len()].clone());
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    // G-1, G-3, G-18
-    #[test]
-    fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
-        script::receive_path_of(|| Box::new(FecLine::new(RATE, LONGEST)), &fec(3, 2), &script);
     }
 }

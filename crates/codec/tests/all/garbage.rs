@@ -1,8 +1,7 @@
 //! The receiver against frames that no sender would send, and routed guards against any path: the checks of the fuzz
 //! targets, on the stable toolchain.
 
-mod checks;
-
+use crate::checks;
 use proptest::prelude::*;
 
 proptest! {

@@ -1,59 +1,16 @@
-//! Guards whose line is link-level retry, on one direction or both: dialogues, and swarms of faults.
-#![allow(missing_docs, unreachable_pub, dead_code)]
+//! Guards whose line is link-level retry: dialogues.
 
-#[path = "../../core/tests/checks/guard.rs"]
-mod script;
-
-#[path = "../../core/tests/guard/pair.rs"]
-mod pair;
-
-#[path = "../../core/tests/guard/swarm.rs"]
-mod swarm;
-
-use lossylink_codec::FecLine;
+use super::pair::{NONE, Pair, at, frame, ratio};
+use super::swarm::ids;
+use super::{LONGEST, RATE, SPACING, lines, llr, stubborn};
 use lossylink_core::engine::llr::FrameAction;
-use lossylink_core::guard::{Guard, LineProtocol, LinkGuardianLine, LlrLine, Peer, Side};
+use lossylink_core::guard::{Guard, LineProtocol, LlrLine, Peer, Side};
 use lossylink_core::loss::LossModel;
-use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
+use lossylink_core::protection::{Llr, Protection};
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::Duration;
-use lossylink_core::units::{BitRate, Bytes};
-use pair::{NONE, Pair, at, frame, ratio};
-use proptest::prelude::*;
-use swarm::{ids, swarm};
 
-/// The rate of the link.
-const RATE: BitRate = BitRate::from_gbps(1);
-/// The longest frame of the LAN, without FCS.
-const LONGEST: Bytes = Bytes(1514);
-/// Full frames back to back take 12.3 us at that rate.
-const SPACING: Duration = Duration::from_us(13);
 const LLR_ETHERTYPE: [u8; 2] = [0x88, 0xb6];
-
-fn lines() -> Vec<Box<dyn LineProtocol>> {
-    vec![
-        Box::new(LinkGuardianLine::new()),
-        Box::new(FecLine::new(RATE, LONGEST)),
-        Box::new(LlrLine::new(RATE, LONGEST)),
-    ]
-}
-
-fn llr() -> Protection {
-    Protection::Llr(Llr::default())
-}
-
-/// Returns LLR that never gives a frame up, and lets no frame leave without a number.
-fn stubborn() -> Protection {
-    Protection::Llr(Llr { replays: 255, init: FrameAction::Block, ..Llr::default() })
-}
-
-fn ordered() -> Protection {
-    Protection::LinkGuardian(LinkGuardian { copies: Some(2), ..LinkGuardian::ORDERED })
-}
-
-fn fec() -> Protection {
-    Protection::Fec(Fec::new(5, 3))
-}
 
 /// Returns a pair that protects both directions by `protection`, has found each other, has measured the loop,
 /// and numbers frames.
@@ -312,25 +269,6 @@ fn garbage_changes_nothing() {
     assert!(pair.delivered[0].is_empty());
 }
 
-// LLR-26: no frame under way when the protection changes is lost, repeated or reordered.
-#[test]
-fn the_protection_changes_while_frames_pass() {
-    for last in [llr(), stubborn()] {
-        let mut pair = Pair::agreed(2, lines, [llr(), ordered()], [NONE, NONE]);
-        let kinds = [fec(), llr(), Protection::None, last, ordered(), llr()];
-        for id in 0..1200 {
-            if id % 100 == 50 {
-                let next = &kinds[(id / 100) as usize % kinds.len()];
-                [0, 1].into_iter().for_each(|end| pair.protect(end, next.clone()));
-            }
-            pair.send(0, &frame(id, 700));
-            pair.run_for(SPACING);
-        }
-        pair.run_for(Duration::from_ms(10));
-        assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..1200));
-    }
-}
-
 // LLR-26: the receiving end begins a session amid losses; no frame of the session before comes twice or late.
 #[test]
 fn frames_of_the_session_before_keep_their_order() {
@@ -366,69 +304,4 @@ fn the_numbers_wrap_under_load() {
     let dropped = pair.guards[0].queue().dropped + llr_count(&pair, 0, "tx_given_up");
     assert_eq!(seen.len() as u64 + dropped, u64::from(FRAMES));
     assert!(llr_count(&pair, 0, "tx_ok") > 1 << 20, "the numbers did not wrap");
-}
-
-// LLR-13: with unlimited replays no frame is missing. Order is kept both ways, whatever the other direction
-// does.
-#[test]
-fn the_two_directions_go_by_different_protocols() {
-    const FRAMES: u32 = 5000;
-    for other in [ordered(), fec(), Protection::None, stubborn()] {
-        for end in [0, 1] {
-            let mut protections = [stubborn(), stubborn()];
-            protections[1 - end] = other.clone();
-            let mut pair = Pair::agreed(5, lines, protections, [NONE, NONE]);
-            pair.run_for(Duration::from_ms(5));
-            let mut loss = [ratio(0.01), ratio(0.01)];
-            if other == Protection::None {
-                loss[1 - end] = NONE;
-            }
-            pair.set_loss(loss);
-            for number in 0..FRAMES {
-                [0, 1].into_iter().for_each(|end| pair.send(end, &frame(number, 300)));
-                pair.run_for(SPACING);
-            }
-            pair.run_for(Duration::from_ms(100));
-            assert_eq!(ids(&pair.delivered[1 - end]), Vec::from_iter(0..FRAMES), "beside {other}");
-            let seen = ids(&pair.delivered[end]);
-            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{other}: reordered or twice");
-            assert!(seen.len() >= FRAMES as usize - 8, "{} by {other}", seen.len());
-            assert!(llr_count(&pair, end, "tx_replay") > 10);
-            assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
-        }
-    }
-}
-
-/// Whether the frames that each end handed on are in the order in which they were sent.
-fn in_order(pair: &Pair) -> bool {
-    pair.delivered.iter().all(|frames| ids(frames).is_sorted())
-}
-
-// LLR-5, LLR-13, LLR-16, LLR-26: restarts, cuts, garbage and losses up to a half.
-#[test]
-fn whatever_happens_nothing_is_wrong_and_all_heals() {
-    let worlds = [
-        [llr(), llr()],
-        [stubborn(), llr()],
-        [llr(), ordered()],
-        [fec(), stubborn()],
-        [Protection::None, llr()],
-    ];
-    let seeds = std::env::var("LOSSYLINK_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
-    for seed in 0..seeds {
-        let world = worlds[seed as usize % worlds.len()].clone();
-        let is_llr = world.iter().all(|protection| matches!(protection, Protection::Llr(_)));
-        let pair = swarm(seed, lines, world);
-        assert!(!is_llr || in_order(&pair), "seed {seed}: reordered");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    // LLR-5, LLR-27
-    #[test]
-    fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
-        script::receive_path_of(|| Box::new(LlrLine::new(RATE, LONGEST)), &llr(), &script);
-    }
 }

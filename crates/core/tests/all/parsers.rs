@@ -1,8 +1,7 @@
 //! Every parser against random, truncated and nearly right input (WIRE-3): the checks of the fuzz
 //! targets, on the stable toolchain and in a second.
 
-mod checks;
-
+use crate::checks;
 use lossylink_core::wire::tcp::{SackBlock, TcpFlags, TcpHeader, TcpOptions, Timestamps};
 use lossylink_core::wire::{ethernet, ipv4, linkguardian, pfc};
 use proptest::prelude::*;

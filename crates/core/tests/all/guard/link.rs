@@ -1,9 +1,9 @@
 //! The knowledge of two guards about their link: the longest frame that the link carries, and its
 //! losses.
 
+use super::pair::{NONE, Pair, count, frame, ratio};
+use super::swarm::ids;
 use super::{agreed, lines, non_blocking, ordered, stream};
-use crate::pair::{NONE, Pair, count, frame, ratio};
-use crate::swarm::ids;
 use lossylink_core::guard::Peer;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;

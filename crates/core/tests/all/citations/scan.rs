@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The lengths of protocol names: `LG`, and some room for longer names.
-const LETTERS: std::ops::RangeInclusive<usize> = 2..=6;
+/// The lengths of protocol names: `G`, `LG`, and some room for longer names.
+const LETTERS: std::ops::RangeInclusive<usize> = 1..=6;
 
 /// Returns the rule that `text` begins with.
 pub(crate) fn leading_rule(text: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The residual loss of frames with real bytes is p * P[Bin(k+h-1, p) >= h]. The test of the
 //! simulator is `crates/sim/tests/all/fec_residual.rs`, and shares the law with this test.
 
-#[path = "../../sim/tests/all/residual_law/mod.rs"]
+#[path = "../../../sim/tests/all/residual_law/mod.rs"]
 mod residual_law;
 
 use lossylink_codec::{Cauchy, Receiver, Sender};

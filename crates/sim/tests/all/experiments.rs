@@ -96,6 +96,7 @@ fn packets_of_an_earlier_connection_reach_nobody() {
 /// another and for a workload, under every protection, with losses in both directions and with hosts that add
 /// latency.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "nothing runs ahead")]
 fn running_ahead_changes_nothing() {
     let mut cases = 0;
     for (experiment, trials) in [("tcp-fct", 1500), ("rdma-fct", 1500), ("workload", 600)] {
@@ -128,6 +129,7 @@ fn running_ahead_changes_nothing() {
 
 /// Long flows, of TCP and of RDMA, one or several, give equal results in both halves.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "nothing runs ahead")]
 fn running_ahead_changes_no_long_flow() {
     let mut compared = 0;
     for transport in ["tcp", "rdma"] {
@@ -163,6 +165,7 @@ fn running_ahead_changes_no_long_flow() {
 
 /// Connections of RDMA fail alike in both halves: both their ends begin anew at one instant. (RDMA-14)
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "nothing runs ahead")]
 fn running_ahead_changes_no_connection_that_fails() {
     for protection in ["none", "lg"] {
         let mut config = config("throughput", protection);
@@ -184,6 +187,7 @@ fn running_ahead_changes_no_connection_that_fails() {
 /// Stress tests give equal results in both halves, whatever their source, and so do looks at the queue during the
 /// run.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "nothing runs ahead")]
 fn running_ahead_changes_no_stress_test() {
     let mut compared = 0;
     for protection in ["none", "lg", "lg-nb", "fec", "fec-model", "llr"] {

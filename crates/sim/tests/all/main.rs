@@ -18,7 +18,6 @@ mod gro;
 mod host_profile;
 mod llr_goodput;
 mod llr_residual;
-mod llr_swarm;
 mod long_flows;
 mod long_writes;
 mod outside;
@@ -34,6 +33,7 @@ mod rdma_selective;
 mod rdma_swarm;
 mod residual_law;
 mod routed;
+#[cfg(feature = "fast")]
 mod slow_lines;
 mod state;
 mod stress_acceptance;

@@ -3,11 +3,9 @@
 //!
 //! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first 5000 seeds.
 
-use crate::llr_swarm;
-use llr_swarm::{Evidence, Fault, World, check, run};
+use crate::swarm::every_seed;
+use crate::swarm::llr::{Evidence, Fault, World, check, run};
 use lossylink_core::engine::llr::{FrameAction, SenderConfig};
-use std::any::Any;
-use std::panic::catch_unwind;
 
 /// The number of seeds that every run of the tests takes.
 const SEEDS: u64 = 300;
@@ -15,41 +13,11 @@ const SEEDS: u64 = 300;
 /// frames of the old numbering are still under way when the new numbering begins.
 const FINDERS: [u64; 2] = [549, 1592];
 
-fn number(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
-}
-
-/// Runs and checks one world. Returns one line if the world fails.
-fn verdict(seed: u64) -> Result<(), String> {
-    let world = World::draw(seed);
-    let outcome = catch_unwind(|| run(&world).and_then(|evidence| check(&world, &evidence)));
-    let complaint = match outcome {
-        Ok(result) => result.err(),
-        Err(panic) => Some(format!("panic: {}", words(panic.as_ref()))),
-    };
-    complaint.map_or(Ok(()), |what| {
-        Err(format!("LOSSYLINK_SWARM_SEED={seed} cargo test -p lossylink-sim --test all swarm_llr: {what}"))
-    })
-}
-
-/// Returns the message of a panic.
-fn words(panic: &(dyn Any + Send)) -> &str {
-    let literal = panic.downcast_ref::<&str>().copied();
-    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
-}
-
 // LLR-1, LLR-2, LLR-4, LLR-5, LLR-9..18
 #[test]
 fn every_seed_is_safe_and_drains() {
-    if let Some(seed) = number("LOSSYLINK_SWARM_SEED") {
-        println!("{:#?}", World::draw(seed));
-        verdict(seed).unwrap();
-        return;
-    }
-    let seeds = number("LOSSYLINK_SWARM_SEEDS").unwrap_or(SEEDS);
-    let failures: Vec<String> = (0..seeds).chain(FINDERS).filter_map(|seed| verdict(seed).err()).collect();
-    assert!(failures.is_empty(), "{} of {seeds} seeds fail\n{}", failures.len(), failures.join("\n"));
+    let judge = |world: &World| run(world).and_then(|evidence| check(world, &evidence));
+    every_seed("swarm_llr", (SEEDS, &FINDERS), World::draw, judge);
 }
 
 /// The swarm is worth its time only if the seeds meet the events for which it was made.
@@ -67,8 +35,8 @@ fn the_seeds_cover_the_faults() {
         world.options.sender.replay_count_max == SenderConfig::UNLIMITED_REPLAYS
     });
     some("a wrap of the numbers", &|world| world.wraps());
-    some("a blackout", &|world| !world.blackouts.is_empty());
-    some("frames on the way back", &|world| world.back.is_some());
+    some("a blackout", &|world| !world.scene.blackouts.is_empty());
+    some("frames on the way back", &|world| world.scene.back.is_some());
     some("data that grow too old", &|world| world.options.sender.data_age_timeout.is_some());
     for fault in [Fault::RestartSender, Fault::RestartReceiver, Fault::RestartBoth, Fault::Leave] {
         some("this fault", &|world| has(world, fault));
@@ -97,7 +65,7 @@ fn the_seeds_cover_the_faults() {
 fn the_checker_finds_what_is_wrong() {
     let is_plain = |world: &World| {
         world.faults.is_empty()
-            && world.back.is_some()
+            && world.scene.back.is_some()
             && world.options.sender.replay_count_max == SenderConfig::UNLIMITED_REPLAYS
             && world.options.sender.data_age_timeout.is_none()
     };
@@ -110,21 +78,23 @@ fn the_checker_finds_what_is_wrong() {
         let complaint = check(&world, &evidence).expect_err(what);
         assert!(complaint.contains(what), "{complaint}");
     };
-    tampered("came out after", &|evidence| evidence.delivered.swap(10, 11));
-    tampered("came out after", &|evidence| evidence.delivered.insert(11, evidence.delivered[10]));
-    tampered("octets", &|evidence| evidence.delivered[9].octets += 1);
-    tampered("delivered = forwarded", &|evidence| evidence.delivered.truncate(9));
+    tampered("came out after", &|evidence| evidence.record.delivered.swap(10, 11));
+    tampered("came out after", &|evidence| {
+        evidence.record.delivered.insert(11, evidence.record.delivered[10])
+    });
+    tampered("octets", &|evidence| evidence.record.delivered[9].octets += 1);
+    tampered("delivered = forwarded", &|evidence| evidence.record.delivered.truncate(9));
     tampered("numbered = delivered", &|evidence| {
         evidence.counters.receiver.rx_expected_seq_good -= 1;
         evidence.counters.receiver.unnumbered += 1;
     });
-    tampered("offered = taken", &|evidence| evidence.queue_drops += 1);
+    tampered("offered = taken", &|evidence| evidence.record.queue_drops += 1);
     tampered("NACKs", &|evidence| evidence.counters.receiver.tx_nack = 1 << 40);
-    tampered("came back", &|evidence| evidence.returned.push(0));
+    tampered("came back", &|evidence| evidence.record.returned.push(0));
     tampered("left", &|evidence| evidence.kept = 1);
     tampered("bound", &|evidence| evidence.counters.high_water_bytes = 1 << 40);
     tampered("healed link", &|evidence| {
-        evidence.delivered.pop();
+        evidence.record.delivered.pop();
         evidence.counters.receiver.rx_expected_seq_good -= 1;
         evidence.counters.sender.given_up += 1;
     });

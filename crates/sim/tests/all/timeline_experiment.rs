@@ -239,6 +239,7 @@ fn frames_at_risk_are_those_that_entered_while_the_link_corrupted() {
 
 /// Hosts and link that run ahead of each other give the row and the time line that they give step by step.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "nothing runs ahead")]
 fn running_ahead_changes_no_course() {
     for protection in ["none", "lg"] {
         let mut config = timeline(protection);

@@ -6,24 +6,35 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
 use std::cell::Cell;
+use std::panic::resume_unwind;
+use std::thread;
 
+/// The number of configurations, and of the threads that share them: the other tests have ended long before this one.
 const SEEDS: u32 = 1000;
+const THREADS: u32 = 4;
 /// The number of steps towards a smaller failure: a run takes up to seconds.
 const SHRINKS: u32 = 100;
 
+/// Draws `seeds` configurations, compares the halves in each, and returns the number of those that run.
+fn compare(seeds: u32) -> u32 {
+    let ran = Cell::new(0);
+    let config = ProptestConfig { cases: seeds, max_shrink_iters: SHRINKS, ..ProptestConfig::default() };
+    let bytes = prop::collection::vec(any::<u8>(), 110);
+    let compared = TestRunner::new(config).run(&bytes, |bytes| {
+        ran.set(ran.get() + u32::from(twins::run(&bytes)));
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
+    ran.get()
+}
+
 #[test]
 fn both_halves_give_the_same() {
-    let ran = Cell::new(0);
-    let config = ProptestConfig { cases: SEEDS, max_shrink_iters: SHRINKS, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let bytes = prop::collection::vec(any::<u8>(), 110);
-    runner
-        .run(&bytes, |bytes| {
-            ran.set(ran.get() + u32::from(twins::run(&bytes)));
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert!(ran.get() > SEEDS / 2, "only {} of {SEEDS} were runs", ran.get());
+    let ran: u32 = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| compare(SEEDS / THREADS))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).sum()
+    });
+    assert!(ran > SEEDS / 2, "only {ran} of {SEEDS} were runs");
 }
 
 /// A held frame goes round the reorder loop some thousand times until its notification has crossed a slow way back. Frames that

@@ -1,137 +1,47 @@
-//! The checks of every world.
+//! The checks of every world, whatever protects its link.
 
-use super::run::PROBES;
-use super::{Evidence, World};
-use lossylink_core::time::{Duration, Instant};
-use lossylink_core::units::Bytes;
-use lossylink_sim::net::{Frame, Traffic};
+use super::scene::Scene;
+use super::storm::Record;
 
-/// Checks a run.
-///
-/// # Errors
-/// The first thing that does not hold.
-pub(crate) fn check(world: &World, evidence: &Evidence) -> Result<(), String> {
-    frames_are_whole(world, &evidence.delivered)?;
-    order_is_kept(world, &evidence.delivered)?;
-    copies_are_dropped(world, evidence)?;
-    what_went_back_came_back(evidence)?;
-    one_request_sends_once(evidence)?;
-    a_line_carries_one_frame_at_a_time(world, evidence)?;
-    everything_is_accounted_for(world, evidence)?;
-    the_healed_link_delivers(evidence)?;
-    nothing_is_left(evidence)
-}
+/// The number of frames on the healed link, which must all arrive.
+pub(crate) const PROBES: u64 = 20;
 
-fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+pub(crate) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
+pub(crate) fn equal(what: &str, left: u64, right: u64) -> Result<(), String> {
+    require(left == right, || format!("{what}: {left} != {right}"))
+}
+
 /// Checks that delivered frames are unchanged.
-fn frames_are_whole(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
-    let changed = delivered.iter().find(|frame| world.frame(frame.payload) != **frame);
+pub(crate) fn frames_are_whole(scene: &Scene, record: &Record) -> Result<(), String> {
+    let changed = record.delivered.iter().find(|frame| scene.frame(frame.payload) != **frame);
     changed
         .map_or(Ok(()), |frame| Err(format!("frame {} came out with {} octets", frame.payload, frame.octets)))
 }
 
-/// Checks that the ordered mode keeps the order of frames: LG-20, LG-33.
-fn order_is_kept(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
-    let swapped = delivered.windows(2).find(|pair| pair[0].payload >= pair[1].payload);
-    match swapped.filter(|_| world.options.ordered) {
-        Some(pair) => Err(format!("frame {} came out after frame {}", pair[1].payload, pair[0].payload)),
-        None => Ok(()),
-    }
-}
-
-/// Checks that no frame is delivered twice, unless the options permit copies: LG-20, LG-28.
-fn copies_are_dropped(world: &World, evidence: &Evidence) -> Result<(), String> {
-    let mut times = vec![0u32; evidence.offered.0 as usize];
-    evidence.delivered.iter().for_each(|frame| times[frame.payload as usize] += 1);
-    let is_single = world.options.ordered || world.options.deduplicate;
-    let most = if is_single { 1 } else { u32::from(world.options.sender.copies) };
-    let twice = times.iter().position(|&times| times > most);
-    twice.map_or(Ok(()), |number| Err(format!("frame {number} came out {} times", times[number])))
-}
-
-/// Checks that the unprotected way back delivers, in order, all frames that were not lost.
-fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
-    let arrived = evidence.offered.1 - evidence.reverse.data_lost;
-    require(evidence.returned.len() as u64 == arrived, || {
-        format!("{} frames came back, {arrived} were not lost", evidence.returned.len())
-    })?;
-    require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
-}
-
-/// Checks that each loss is sent again at most once, however many copies of a notification arrive:
-/// LG-6, LG-46.
-fn one_request_sends_once(evidence: &Evidence) -> Result<(), String> {
-    let (sender, receiver) = (&evidence.counters.sender, &evidence.counters.receiver);
-    require(sender.retransmitted + sender.beyond_cap <= receiver.lost, || {
-        format!(
-            "asked for once: {} losses, {} sent again and {} beyond the cap",
-            receiver.lost, sender.retransmitted, sender.beyond_cap
-        )
+/// Checks that delivered frames are in order, and single.
+pub(crate) fn order_is_kept(record: &Record) -> Result<(), String> {
+    let swapped = record.delivered.windows(2).find(|pair| pair[0].payload >= pair[1].payload);
+    swapped.map_or(Ok(()), |pair| {
+        Err(format!("frame {} came out after frame {}", pair[1].payload, pair[0].payload))
     })
 }
 
-/// Checks that the frames of either direction, gaps and control frames included, took their time:
-/// LG-37.
-fn a_line_carries_one_frame_at_a_time(world: &World, evidence: &Evidence) -> Result<(), String> {
-    let time = evidence.end - Instant::ZERO;
-    for (direction, traffic) in [("forward", &evidence.traffic), ("backward", &evidence.reverse)] {
-        let Traffic { data_octets, header_octets, copy_octets, control_octets, .. } = *traffic;
-        let octets = data_octets + header_octets + copy_octets + control_octets;
-        let needed = Bytes(octets) / world.rate;
-        // The time of every frame is a whole number of picoseconds.
-        let rounded = Duration::from_ps(traffic.frames);
-        require(needed <= time + rounded, || {
-            format!("{direction}: {octets} octets in {time} take {needed}")
-        })?;
-    }
-    Ok(())
-}
-
-/// Checks that frames and octets are conserved. Each missing frame was lost, and is counted: LG-3,
-/// LG-35.
-fn everything_is_accounted_for(world: &World, evidence: &Evidence) -> Result<(), String> {
-    let Evidence { counters, traffic, .. } = evidence;
-    let sent = counters.sender.data;
-    let equal =
-        |what: &str, left: u64, right: u64| require(left == right, || format!("{what}: {left} != {right}"));
-    equal("offered = sent + dropped by the queue", evidence.offered.0, sent + evidence.queue_drops)?;
-    equal("octets taken = octets sent", evidence.taken_octets, traffic.data_octets)?;
-    equal("sent = on the wire", sent, traffic.data_frames)?;
-    equal("received = sent - lost", counters.receiver.data, sent - traffic.data_lost)?;
-    equal("delivered = forwarded", evidence.delivered.len() as u64, counters.receiver.forwarded)?;
-    let mut numbers: Vec<u64> = evidence.delivered.iter().map(|frame| frame.payload).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let gone = sent - numbers.len() as u64;
-    if world.restarts.is_empty() {
-        equal("found missing = lost", counters.receiver.lost, traffic.data_lost)?;
-        if world.options.ordered {
-            equal("not delivered = given up", gone, counters.timeouts)?;
-        }
-    }
-    let unrecovered = traffic.data_lost.checked_sub(counters.receiver.recovered);
-    let unrecovered = unrecovered.ok_or("more frames were recovered than lost")?;
-    require(unrecovered <= gone, || format!("{gone} frames are gone, {unrecovered} of them not recovered"))?;
-    // A frame in a recirculation loop may be given up while it goes round.
-    let patience =
-        if world.profile.recirculates || counters.sender.abandoned > 0 { counters.timeouts } else { 0 };
-    let stale = if world.options.ordered { counters.receiver.stale } else { 0 };
-    let excuses = unrecovered + counters.rx_buffer_dropped + counters.forgotten + stale + patience;
-    require(gone <= excuses, || format!("{gone} frames are gone, {excuses} of them for a reason"))
+/// Checks that the unprotected way back delivers, in order, all frames that were not lost. Control
+/// frames are among the losses of that direction, so the losses of frames are counted apart.
+pub(crate) fn what_went_back_came_back(record: &Record) -> Result<(), String> {
+    let arrived = record.offered.1 - record.reverse.data_lost;
+    require(record.returned.len() as u64 == arrived, || {
+        format!("{} frames came back, {arrived} were not lost", record.returned.len())
+    })?;
+    require(record.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
 }
 
 /// Checks that all probes are delivered, the first perhaps after the losses that it revealed.
-fn the_healed_link_delivers(evidence: &Evidence) -> Result<(), String> {
-    let first = evidence.offered.0 - PROBES;
-    let probes = evidence.delivered.iter().filter(|frame| frame.payload >= first).count() as u64;
+pub(crate) fn the_healed_link_delivers(record: &Record) -> Result<(), String> {
+    let first = record.offered.0 - PROBES;
+    let probes = record.delivered.iter().filter(|frame| frame.payload >= first).count() as u64;
     require(probes == PROBES, || format!("{probes} of {PROBES} frames came through the healed link"))
-}
-
-/// Checks that no copy and no frame is kept once no event is due: LG-5, LG-6, LG-20.
-fn nothing_is_left(evidence: &Evidence) -> Result<(), String> {
-    let left = (evidence.copies_held, evidence.rx_bytes, evidence.backlog);
-    require(left == (0, 0, 0), || format!("left (copies, reorder bytes, backlog): {left:?}"))
 }

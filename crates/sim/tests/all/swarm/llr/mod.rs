@@ -1,5 +1,4 @@
-//! One seed draws a whole world around a link with link-level retry, runs the world, heals its
-//! link, and checks the run.
+//! Worlds around a link with link-level retry.
 
 mod check;
 mod draw;

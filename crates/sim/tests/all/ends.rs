@@ -3,7 +3,11 @@
 use crate::checks::ends;
 use crate::support::{config, number, run};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
+
+/// The seed of the cases that are drawn.
+const SEED: u64 = 1;
 
 /// Returns losses of every frame: drawn, and as a recorded sequence.
 fn dead() -> [Value; 2] {
@@ -122,7 +126,9 @@ fn a_workload_over_a_dead_link_ends() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    // The cases are the same in every run, so that they end in seconds: of cases drawn anew some take minutes, as flows that share a
+    // fast line without a way back do. The fuzz target `ends` draws anew.
+    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(SEED), ..ProptestConfig::default() })]
 
     #[test]
     #[cfg_attr(not(feature = "fast"), ignore = "hours of rounds")]

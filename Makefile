@@ -14,6 +14,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest --junitxml
+# Says how long a command took: tools/timed NAME COMMAND...
+TIMED := tools/timed
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: help
@@ -38,24 +40,25 @@ test: ## Every check and every test, in about half an hour on two cores
 
 .PHONY: test-rust
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
-	cargo test --locked --workspace --exclude lossylink-python
-	cargo test --locked --package lossylink-sim --no-default-features --lib --tests
-	tools/same-rows
+	$(TIMED) "tests of the crates" cargo test --locked --workspace --exclude lossylink-python
+	$(TIMED) "tests of the plain simulator" \
+		cargo test --locked --package lossylink-sim --no-default-features --lib --tests
+	$(TIMED) "the same rows" tools/same-rows
 
 .PHONY: promised-rust
 promised-rust: $(STAMPS)/venv ## The workspace compiles with the Rust version that Cargo.toml promises
-	tools/promised-rust
+	$(TIMED) "the promised Rust" tools/promised-rust
 
 .PHONY: test-fuzz
 test-fuzz: $(STAMPS)/venv ## Every fuzz target for a second (tools/fuzz SECONDS for longer)
-	tools/fuzz 1
+	$(TIMED) "fuzz targets" tools/fuzz 1
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
 	@# The live tests run one after another, each lab with the machine to itself, and also where others have failed.
 	status=0; \
-	$(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
-	$(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
+	$(TIMED) "Python tests" $(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
+	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
 	$(BIN)/python tools/skipped.py target/tests.xml target/live-tests.xml; \
 	exit $$status
 
@@ -66,11 +69,11 @@ test-p4: build ## The switch programs on BMv2: they compile, decide as the engin
 
 .PHONY: kernel
 kernel: build ## The kernel for virtual time, in the user's cache; built if its source or recipe has changed
-	tools/kernel
+	$(TIMED) "the kernel for virtual time" tools/kernel
 
 .PHONY: newcomer
 newcomer: $(STAMPS)/venv ## The way of a new user: an ordinary user, a closed home, another environment, no network (ARGS=--whole)
-	tools/try-newcomer $(ARGS)
+	$(TIMED) "the way of a new user" tools/try-newcomer $(ARGS)
 
 .PHONY: hostile
 hostile: build ## Seven minutes of faults and forgeries against two guards: on a cable, with a key, over a path
@@ -84,19 +87,20 @@ lint: lint-rust lint-python ## Formatting, lints and types, in Rust and Python
 .PHONY: lint-rust
 lint-rust: $(STAMPS)/venv
 	cargo fmt --all -- --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked --package lossylink-sim --all-targets --no-default-features -- -D warnings
+	$(TIMED) "clippy" cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(TIMED) "clippy of the plain simulator" \
+		cargo clippy --locked --package lossylink-sim --all-targets --no-default-features -- -D warnings
 
 .PHONY: lint-python
 lint-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(TIMED) "mypy" $(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lossylink._native
 
 .PHONY: docs
 docs: build ## The documentation as a site, target/site/index.html; a broken link is an error
-	$(BIN)/zensical build --clean
+	$(TIMED) "the documentation" $(BIN)/zensical build --clean
 
 .PHONY: format
 format: build ## Format everything
@@ -157,5 +161,5 @@ $(STAMPS)/packages: $(STAMPS)/venv requirements-dev.lock
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/packages pyproject.toml $(RUST_SOURCES)
-	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
+	PIP_QUIET=1 $(TIMED) "the module for Python" $(BIN)/maturin develop --quiet --release
 	@touch $@

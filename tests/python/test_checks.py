@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import lossylink
-from lossylink.cli.fitting import notes
+from lossylink.cli.runs.fitting import notes
 from lossylink.results import checks
 from lossylink.results.checks import Check, FlowEvidence, Status, Thresholds
 from lossylink.results.headline import headline

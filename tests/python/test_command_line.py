@@ -26,7 +26,7 @@ SMALL = ("--set", "traffic.packets=20_000", "--seed", "3")
 HEAVY = {
     *("numpy", "matplotlib", "scipy", "polars", "jinja2", "email"),
     *("pydantic", "rich", "dataclasses", "importlib.metadata", "hashlib", "logging"),
-    *("lossylink.cli.lab", "lossylink.cli.sweep", "lossylink.planning.link"),
+    *("lossylink.cli.lab", "lossylink.cli.runs.sweep", "lossylink.planning.link"),
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.cli import completion
+from lossylink.cli.options import completion
 
 from .conftest import Ended
 

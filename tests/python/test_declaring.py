@@ -12,8 +12,8 @@ import click
 import pytest
 
 from lossylink.cli.app import app
-from lossylink.cli.declaring import Command, Homes, argument, flag, option
-from lossylink.cli.kinds import real, whole
+from lossylink.cli.options.declaring import Command, Homes, argument, flag, option
+from lossylink.cli.options.kinds import real, whole
 
 from .conftest import Ended
 
@@ -61,7 +61,7 @@ def test_words_of_run_mean_options(
     def hear(experiment: str, **options: Any) -> None:
         heard.append({"experiment": experiment} | options)
 
-    monkeypatch.setattr("lossylink.cli.run.carry_out", hear)
+    monkeypatch.setattr("lossylink.cli.runs.run.carry_out", hear)
     assert command("run", *words.split()).code == 0
     assert heard == [{"experiment": "stress"} | NOT_GIVEN | meant]
 

@@ -100,7 +100,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_the_table_shows_the_latest_rows() -> None:
     from rich.console import Console
 
-    from lossylink.cli.live_table import ROWS, LiveTable
+    from lossylink.cli.runs.live_table import ROWS, LiveTable
 
     console = Console(width=60, record=True, force_terminal=True, file=sys.stderr)
     live = LiveTable(["seed"], console)
@@ -121,7 +121,7 @@ def test_the_table_is_shown_on_a_terminal(
 ) -> None:
     """Also where the sweep is of a file, whose name is no experiment's."""
     shown: list[Any] = []
-    monkeypatch.setattr("lossylink.cli.live_table.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("lossylink.cli.runs.live_table.QUIET_SECONDS", 0.0)
     monkeypatch.setattr("rich.live.Live.update", lambda _live, drawn, **_: shown.append(drawn))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     (tmp_path / "mine.toml").write_text('experiment = "stress"\n[traffic]\npackets = 500\n')

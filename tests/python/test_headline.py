@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import lossylink
-from lossylink.cli.tables import show_rows
+from lossylink.cli.runs.tables import show_rows
 from lossylink.declared.experiments import all_experiments
 from lossylink.results.headline import headline
 from lossylink.running.run import Run

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lossylink
-from lossylink.cli.fitting import beside_the_law
+from lossylink.cli.runs.fitting import beside_the_law
 from lossylink.results.checks import any_failed
 from lossylink.running import mathis
 from lossylink.running.mathis import Design, Trial

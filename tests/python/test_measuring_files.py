@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import lossylink
 from lossylink.cli.exits import FAILED, MISTAKE
-from lossylink.cli.gauges import live_lines
+from lossylink.cli.measures.gauges import live_lines
 from lossylink.errors import UserError
 from lossylink.measuring import cable, counters, interface, probes
 from lossylink.measuring.exchange import Direction

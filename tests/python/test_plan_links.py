@@ -307,7 +307,7 @@ def test_standard_input_is_a_file_of_links(command: Command, monkeypatch: pytest
 def test_what_was_decided_before_a_stop_is_kept(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lossylink.cli import plan_links
+    from lossylink.cli.plans import links as plan_links
 
     def stopped(rows: list[LinkRow], **rest: object) -> object:
         yield from triage.triage(rows[:1], **rest)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from lossylink.cli.plan_shown import HEADS
+from lossylink.cli.plans.shown import HEADS
 from lossylink.linux.doctor import Finding
 from lossylink.planning.prediction import KEYS
 from lossylink.results.drawn import Drawn, Sentences, show

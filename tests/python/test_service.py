@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from lossylink.cli import guard as guard_cli
 from lossylink.cli.app import app
+from lossylink.cli.guards import guard as guard_cli
 from lossylink.linux.lab.plane import PlaneClient
 from lossylink.linux.service import metrics
 from lossylink.linux.service import unit as service_unit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.cli.running import parse_settings
+from lossylink.cli.runs.running import parse_settings
 from lossylink.running.sweeping import parse_grid
 from lossylink.scenario.resolving import resolve
 

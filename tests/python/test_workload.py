@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lossylink
-from lossylink.cli.fitting import crowded
+from lossylink.cli.runs.fitting import crowded
 from lossylink.errors import UserError
 from lossylink.scenario.fingerprint import fingerprint
 from lossylink.scenario.native import configuration

@@ -9,31 +9,31 @@ import click
 from click.exceptions import Exit, NoArgsIsHelpError, NoSuchOption
 
 from lossylink import _native
-from lossylink.cli import completion
-from lossylink.cli.declaring import Group, Homes, flag
 from lossylink.cli.exits import MISTAKE
-from lossylink.cli.foreign_options import meant_by
+from lossylink.cli.options import completion
+from lossylink.cli.options.declaring import Group, Homes, flag
+from lossylink.cli.options.foreign_options import meant_by
 from lossylink.errors import UserError
 
 #: Where each command lives, in the order in which ``--help`` lists them.
 _HOMES = {
     "reproduce": "lossylink.cli.reproduce:command",
-    "run": "lossylink.cli.run:command",
-    "sweep": "lossylink.cli.sweep:command",
+    "run": "lossylink.cli.runs.run:command",
+    "sweep": "lossylink.cli.runs.sweep:command",
     "plot": "lossylink.cli.plot:command",
     "report": "lossylink.cli.report:command",
-    "plan": "lossylink.cli.plan:command",
-    "measure": "lossylink.cli.measure:measure",
-    "fit": "lossylink.cli.fit:command",
+    "plan": "lossylink.cli.plans.plan:command",
+    "measure": "lossylink.cli.measures.measure:measure",
+    "fit": "lossylink.cli.measures.fit:command",
     "list": "lossylink.cli.explain:listing",
     "keys": "lossylink.cli.explain:keys",
     "explain": "lossylink.cli.explain:explain",
     "doctor": "lossylink.cli.doctor:command",
-    "wire": "lossylink.cli.boxes:wire",
-    "restore": "lossylink.cli.boxes:restore",
+    "wire": "lossylink.cli.guards.boxes:wire",
+    "restore": "lossylink.cli.guards.boxes:restore",
     "validate": "lossylink.cli.validate:command",
     "virtual": "lossylink.cli.virtual:command",
-    "guard": "lossylink.cli.guard:guard",
+    "guard": "lossylink.cli.guards.guard:guard",
     "lab": "lossylink.cli.lab:app",
     "kernel": "lossylink.cli.kernel:app",
 }

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from lossylink.cli.declaring import Command, flag
+from lossylink.cli.options.declaring import Command, flag
 from lossylink.linux.doctor import examine
 from lossylink.results.screen import Grid
 

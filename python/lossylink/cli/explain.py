@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 from rich.console import Console
 
-from lossylink.cli.declaring import Command, argument
+from lossylink.cli.options.declaring import Command, argument
 from lossylink.declared.experiments import all_experiments, experiment_named
 from lossylink.declared.protections import spellings
 from lossylink.results.drawn import Drawn, new_console, show

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from lossylink._package.progress import progress_bar
-from lossylink.cli.declaring import Group, flag, option
-from lossylink.cli.kinds import PATH, whole
+from lossylink.cli.options.declaring import Group, flag, option
+from lossylink.cli.options.kinds import PATH, whole
 from lossylink.errors import UserError
 from lossylink.linux.kernel import build_kernel
 from lossylink.linux.kernel.cache import cache_folder, find_kernel, kernels, remove_all, unfinished

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lossylink.cli.declaring import Group, argument, flag, option
-from lossylink.cli.kinds import PATH, WHOLE, real, whole
+from lossylink.cli.options.declaring import Group, argument, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE, real, whole
 from lossylink.declared.protections import usages
 from lossylink.errors import UserError
 from lossylink.linux.lab import Lab

@@ -11,8 +11,8 @@ import click
 from lossylink._package.progress import progress_bar
 from lossylink._package.writing import output_to
 from lossylink.charts.folder import Figures
-from lossylink.cli.declaring import Command, argument, flag, option
-from lossylink.cli.kinds import PATH
+from lossylink.cli.options.declaring import Command, argument, flag, option
+from lossylink.cli.options.kinds import PATH
 from lossylink.errors import UserError, unknown
 from lossylink.results.result import Result
 

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import click
 
 from lossylink._package.writing import output_to, whole
-from lossylink.cli.declaring import Command, argument, flag, option
-from lossylink.cli.kinds import PATH
+from lossylink.cli.options.declaring import Command, argument, flag, option
+from lossylink.cli.options.kinds import PATH
 from lossylink.errors import UserError
 
 

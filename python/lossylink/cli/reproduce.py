@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from lossylink._package.writing import output_to
-from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import INTERRUPTED, leave
-from lossylink.cli.kinds import PATH, WHOLE
-from lossylink.cli.running import parse_settings
+from lossylink.cli.options.declaring import Command, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE
+from lossylink.cli.runs.running import parse_settings
 from lossylink.errors import UserError
 from lossylink.units import parse_time
 

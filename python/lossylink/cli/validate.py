@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from lossylink import run
-from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import FAILED, leave
-from lossylink.cli.kinds import whole
+from lossylink.cli.options.declaring import Command, flag, option
+from lossylink.cli.options.kinds import whole
 from lossylink.errors import UserError, unknown
 from lossylink.linux.kernel import require_kernel
 from lossylink.linux.lab.comparison import Comparison, compare, points

@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from lossylink._package.progress import LINE_SECONDS
-from lossylink.cli.declaring import Command, argument, flag, option
 from lossylink.cli.exits import INTERRUPTED, leave
-from lossylink.cli.kinds import WHOLE
-from lossylink.cli.running import parse_settings
+from lossylink.cli.options.declaring import Command, argument, flag, option
+from lossylink.cli.options.kinds import WHOLE
+from lossylink.cli.runs.running import parse_settings
 from lossylink.declared.protections import usages
 from lossylink.linux.guest import Finished
 from lossylink.linux.kernel import require_kernel

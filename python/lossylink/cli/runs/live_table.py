@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lossylink._package.progress import QUIET_SECONDS, progress_bar
-from lossylink.cli.drawn_tables import table_of
+from lossylink.cli.runs.drawn_tables import table_of
 from lossylink.declared.job import Progress as Tell
 
 #: Rows that are shown.

@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from lossylink import _native
-from lossylink.cli.declaring import Command, flag, option
 from lossylink.cli.exits import leave
-from lossylink.cli.kinds import PATH, WHOLE
+from lossylink.cli.options.declaring import Command, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE
 from lossylink.errors import UserError
 from lossylink.linux import signals
 from lossylink.units import parse_rate, parse_size, parse_time

@@ -8,11 +8,18 @@ from pathlib import Path
 import click
 
 from lossylink._package.progress import progress_bar
-from lossylink.cli.declaring import Command, argument, option
-from lossylink.cli.gauges import CODE, Reading, before_option, code_option, keep_gauges, port_option
-from lossylink.cli.history import keep_history
-from lossylink.cli.kept import keep, new_directory, output_option, read_option, replace_option, tell_place
-from lossylink.cli.kinds import PATH, real
+from lossylink.cli.measures.gauges import CODE, Reading, before_option, code_option, keep_gauges, port_option
+from lossylink.cli.measures.history import keep_history
+from lossylink.cli.measures.kept import (
+    keep,
+    new_directory,
+    output_option,
+    read_option,
+    replace_option,
+    tell_place,
+)
+from lossylink.cli.options.declaring import Command, argument, option
+from lossylink.cli.options.kinds import PATH, real
 from lossylink.errors import UserError
 from lossylink.results.directory import staged
 from lossylink.units import parse_rate, parse_ratio, parse_size

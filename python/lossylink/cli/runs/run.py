@@ -1,4 +1,4 @@
-"""``lossylink run``: its options and its help; `lossylink.cli.running` carries it out."""
+"""``lossylink run``: its options and its help; `lossylink.cli.runs.running` carries it out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from lossylink.cli.declaring import Command, argument, flag, option
-from lossylink.cli.kinds import PATH, WHOLE
-from lossylink.cli.running import carry_out
+from lossylink.cli.options.declaring import Command, argument, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE
+from lossylink.cli.runs.running import carry_out
 from lossylink.declared.backend import backend_names
 from lossylink.declared.experiments import all_experiments
 from lossylink.declared.protections import usages

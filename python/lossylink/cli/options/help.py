@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from lossylink.cli.kinds import Number
+from lossylink.cli.options.kinds import Number
 
 #: The cells of a parameter: the sign that it has to be given, its names in three columns, its kind, its text.
 _Row = tuple[str, str, str, str, str, RenderableType]

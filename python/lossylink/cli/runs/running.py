@@ -12,8 +12,8 @@ from typing import Any
 
 from lossylink._package.progress import progress_bar
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.tables import show_rows
-from lossylink.cli.trap import check_trap, show_trap
+from lossylink.cli.runs.tables import show_rows
+from lossylink.cli.runs.trap import check_trap, show_trap
 from lossylink.errors import UserError
 from lossylink.results.directory import Staged, default_directory, remove, staged, write_run
 from lossylink.results.states import simulated

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from lossylink._package.writing import output_to, whole
-from lossylink.cli.declaring import Command, argument, flag, option
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.kinds import PATH, WHOLE
-from lossylink.cli.running import parse_settings
-from lossylink.cli.tables import show_rows
+from lossylink.cli.options.declaring import Command, argument, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE
+from lossylink.cli.runs.running import parse_settings
+from lossylink.cli.runs.tables import show_rows
 from lossylink.errors import UserError
 from lossylink.results.directory import write_csv
 
@@ -107,7 +107,7 @@ def command(
 
         lossylink sweep tcp-fct -g seed=1..20 -s flow.trials=2000 --executor slurm --slurm cluster=local
     """
-    from lossylink.cli.live_table import sweep_display
+    from lossylink.cli.runs.live_table import sweep_display
     from lossylink.running import sweeping
 
     values, together = sweeping.parse_grid(grid), sweeping.parse_grid(zipped, option="--zip")

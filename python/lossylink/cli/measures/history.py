@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossylink._package import compressed
-from lossylink.cli.kept import keep, new_directory, tell_place
+from lossylink.cli.measures.kept import keep, new_directory, tell_place
 from lossylink.errors import UserError
 from lossylink.measuring.line import recognised, table
 from lossylink.results.directory import staged

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossylink.cli.declaring import option
-from lossylink.cli.kept import keep, new_directory, tell_place
-from lossylink.cli.kinds import PATH
+from lossylink.cli.measures.kept import keep, new_directory, tell_place
+from lossylink.cli.options.declaring import option
+from lossylink.cli.options.kinds import PATH
 from lossylink.errors import UserError
 from lossylink.measuring.line.recognised import read_gauges
 from lossylink.results.directory import staged

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lossylink.cli.fitting import fitting, grid_of, notes
+from lossylink.cli.runs.fitting import fitting, grid_of, notes
 from lossylink.results.headline import Headline, headline, why_failed
 from lossylink.results.screen import broken, is_drawn, plain, screen_width
 from lossylink.statistics.ratios import Sample
@@ -44,7 +44,7 @@ def show_rows(
         return
     from rich.text import Text  # loads for longer than a short run lasts
 
-    from lossylink.cli.drawn_tables import print_every_key
+    from lossylink.cli.runs.drawn_tables import print_every_key
     from lossylink.results.drawn import Drawn, new_console, show
 
     console = console or new_console()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from lossylink.cli import guard_service as service
-from lossylink.cli.boxes import configuration, control_option, quantity, require_interfaces, serve
-from lossylink.cli.declaring import Group, argument, flag, option
-from lossylink.cli.guard_file import take
-from lossylink.cli.kinds import PATH, WHOLE, real, whole
+from lossylink.cli.guards import service
+from lossylink.cli.guards.boxes import configuration, control_option, quantity, require_interfaces, serve
+from lossylink.cli.guards.file import take
+from lossylink.cli.options.declaring import Group, argument, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE, real, whole
 from lossylink.declared.protections import usages
 from lossylink.errors import RunError, UserError
 from lossylink.linux.lab.automatic import Automatic

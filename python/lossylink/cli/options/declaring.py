@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from lossylink.cli.kinds import TEXT
+from lossylink.cli.options.kinds import TEXT
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,7 +30,7 @@ class Command(click.Command):
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the page of help."""
-        from lossylink.cli.help import page  # rich takes longer to load than a short run lasts
+        from lossylink.cli.options.help import page  # rich takes longer to load than a short run lasts
 
         return page(self, ctx, below=self.below() if self.below is not None else "")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from lossylink.cli.fitting import fitting, grid_of
+from lossylink.cli.runs.fitting import fitting, grid_of
 from lossylink.results.drawn import Drawn, show
 from lossylink.results.headline import headline
 from lossylink.results.screen import Grid, cell, size

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from lossylink._package.resources import DASHBOARD
-from lossylink.cli.declaring import Command, flag, option
-from lossylink.cli.kinds import PATH, WHOLE
+from lossylink.cli.options.declaring import Command, flag, option
+from lossylink.cli.options.kinds import PATH, WHOLE
 from lossylink.declared.protections import usages
 from lossylink.errors import UserError
 

@@ -12,11 +12,11 @@ import click
 
 from lossylink import units
 from lossylink._package.progress import progress_bar
-from lossylink.cli.declaring import Command, argument, flag, given_options, option
 from lossylink.cli.exits import FAILED, leave
-from lossylink.cli.kinds import PATH, WHOLE, whole
-from lossylink.cli.plan_code import loss_of_gauge, plan_code
-from lossylink.cli.plan_shown import loss_text, show
+from lossylink.cli.options.declaring import Command, argument, flag, given_options, option
+from lossylink.cli.options.kinds import PATH, WHOLE, whole
+from lossylink.cli.plans.code import loss_of_gauge, plan_code
+from lossylink.cli.plans.shown import loss_text, show
 from lossylink.errors import UserError
 from lossylink.planning import Comparison, Link, Plan, Workload, plan, verify
 from lossylink.planning.links_file import Defaults
@@ -158,7 +158,7 @@ def command(
 
         lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
-    from lossylink.cli.plan_fabric import plan_whole_fabric
+    from lossylink.cli.plans.fabric import plan_whole_fabric
 
     _refuse_mixed(context, _kind(context, fabric=fabric, links=links))
     if fabric is not None:
@@ -175,7 +175,7 @@ def command(
         return
     delay = _delay(length, propagation)
     if links is not None:
-        from lossylink.cli.plan_links import plan_links
+        from lossylink.cli.plans.links import plan_links
 
         defaults = Defaults(
             rate_bps=_read("--link", units.parse_rate, link),
@@ -328,7 +328,7 @@ def _loss(
         raise UserError("--code is of a bit error ratio before FEC; add --pre-fec-ber, or leave out the loss")
     if recording is None:
         return _read("--loss", parse_loss, text)
-    from lossylink.cli.recorded_loss import loss_of
+    from lossylink.cli.plans.recorded_loss import loss_of
 
     return loss_of(recording)
 

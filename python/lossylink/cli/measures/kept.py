@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossylink.cli.declaring import flag, option
-from lossylink.cli.kinds import PATH
+from lossylink.cli.options.declaring import flag, option
+from lossylink.cli.options.kinds import PATH
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:

@@ -9,11 +9,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossylink._package.progress import progress_bar
-from lossylink.cli.declaring import Command, flag, given_options, option
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.gauges import Reading, before_option, code_option, keep_gauges, live_lines, port_option
-from lossylink.cli.kept import keep, new_directory, output_option, read_option, replace_option, tell_place
-from lossylink.cli.kinds import PATH, real
+from lossylink.cli.measures.gauges import (
+    Reading,
+    before_option,
+    code_option,
+    keep_gauges,
+    live_lines,
+    port_option,
+)
+from lossylink.cli.measures.kept import (
+    keep,
+    new_directory,
+    output_option,
+    read_option,
+    replace_option,
+    tell_place,
+)
+from lossylink.cli.options.declaring import Command, flag, given_options, option
+from lossylink.cli.options.kinds import PATH, real
 from lossylink.errors import UserError
 from lossylink.results.directory import staged
 from lossylink.units import parse_count, parse_rate, parse_size

@@ -1,0 +1,1 @@
+"""``lossylink guard``, ``wire`` and ``restore``."""

@@ -1,0 +1,1 @@
+"""``lossylink measure`` and ``lossylink fit``."""

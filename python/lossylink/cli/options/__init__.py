@@ -1,0 +1,1 @@
+"""How options and arguments are declared, read, explained and completed."""

@@ -1,0 +1,1 @@
+"""``lossylink plan``: one link, many links, a fabric, a code."""

@@ -1,0 +1,1 @@
+"""``lossylink run`` and ``sweep``, and how rows are shown."""

@@ -145,10 +145,23 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         fabric=_fabric(values, merged, folder),
     )
     check_scenario(scenario, strict=strict)
-    setups = tuple(Setup(configuration(scenario, protection)) for protection in scenario.protections)
-    scenario = replace(scenario, setups=setups)
+    scenario = altered(scenario)
     check_buildable(scenario)
     return scenario
+
+
+def altered(scenario: Scenario, **fields: Any) -> Scenario:
+    """Return the scenario with other values for some of its fields, and with the setups that follow.
+
+    Examples
+    --------
+    >>> one = resolve("stress")
+    >>> altered(one, seed=7).setups[0].configuration["seed"]
+    7
+    """
+    changed = replace(scenario, **fields)
+    setups = tuple(Setup(configuration(changed, protection)) for protection in changed.protections)
+    return replace(changed, setups=setups)
 
 
 def _make_portable(settings: dict[str, Any], folder: Path) -> None:

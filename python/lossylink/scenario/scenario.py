@@ -17,7 +17,7 @@ from lossylink.scenario.workload import FlowSizes
 
 
 class Scenario(Struct, frozen=True):
-    """One experiment with everything decided."""
+    """One experiment with everything decided; `lossylink.scenario.resolving.altered` changes some of it."""
 
     experiment: Experiment
     title: str

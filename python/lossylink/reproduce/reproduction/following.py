@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from lossylink._package import published
 from lossylink._package.resources import UNSOURCED
 from lossylink.reproduce.framework.model import (
@@ -39,7 +37,7 @@ from lossylink.results.directory import write_json
 from lossylink.running import runner
 from lossylink.running.run import Run
 from lossylink.scenario.profiles import load_profile
-from lossylink.scenario.resolving import resolve
+from lossylink.scenario.resolving import altered, resolve
 from lossylink.scenario.scenario import Scenario
 
 KEPT: Final = Path(__file__).parents[1] / "following.json"
@@ -127,9 +125,9 @@ def raised(scenario: Scenario, value: Value) -> Scenario | None:
     if section is None or section.profile != value.profile:
         return None
     if value.kind == "switch":
-        return replace(scenario, switch=value.raised(scenario.switch))
+        return altered(scenario, switch=value.raised(scenario.switch))
     assert scenario.host is not None
-    return replace(scenario, host=value.raised(scenario.host))
+    return altered(scenario, host=value.raised(scenario.host))
 
 
 def work_s(experiment: PublishedExperiment) -> float:

@@ -23,7 +23,7 @@ from lossylink.running.sweeping.executors.slurm import ARRAY_TASKS, DEFAULTS
 from lossylink.running.sweeping.grid import MAX_POINTS, parse_grid, ranged
 from lossylink.running.sweeping.result import DRAWN_POINTS
 from lossylink.running.sweeping.running import TASKS_PER_WORKER
-from lossylink.running.sweeping.task import SHARD_SECONDS
+from lossylink.running.sweeping.shards import SHARD_SECONDS
 from lossylink.running.sweeping.until import MOST_TIMES
 
 from .conftest import Ended

@@ -52,7 +52,7 @@ def spread(
     def tell(task: Task, done: Done) -> None:
         nonlocal finished
         for path in done.paths:
-            keep(folder / Path(path).name)
+            keep(folder / path.name)
         finished += len(task.points)
         report(finished, len(points))
 

@@ -70,6 +70,17 @@ def pieces_of(scenario: Scenario) -> list[Piece]:
     return [Piece(first, min(size, blocks - first)) for first in range(0, blocks, size)]
 
 
+def in_pieces(name: str, scenario: Scenario) -> list[tuple[str, Scenario]]:
+    """Return name and scenario of each piece of a point; the point itself where it has to run as a whole."""
+    return [(piece.name(name), scenario) for piece in pieces_of(scenario)] or [(name, scenario)]
+
+
+def share_of(name: str, scenario: Scenario) -> float:
+    """Return which share of a point goes by a name: all of it, or the blocks of a piece over all blocks."""
+    piece = read_name(name)[1]
+    return piece.blocks / sum(one.blocks for one in pieces_of(scenario)) if piece is not None else 1.0
+
+
 def run_piece(scenario: Scenario, piece: Piece, report: Progress, *, threads: int = 1) -> str:
     """Run a piece of a scenario under each of its protections; gives it as text.
 

@@ -20,15 +20,14 @@ from lossylink.running.sweeping import shards
 from lossylink.running.sweeping.driving import Outcome, drive
 from lossylink.running.sweeping.executors import Asked, check_options, open_workers
 from lossylink.running.sweeping.grid import combinations
-from lossylink.running.sweeping.pieces import pieces_of, read_name
+from lossylink.running.sweeping.pieces import in_pieces
 from lossylink.running.sweeping.points import Point, default_directory, question_of, resolve_points
 from lossylink.running.sweeping.result import OWN_FILES, Sweep, begin, rows_of_all, write_sweep
 from lossylink.running.sweeping.shards import Finished
-from lossylink.running.sweeping.task import Done, Task, tasks_of
+from lossylink.running.sweeping.task import Done, Task
 from lossylink.running.sweeping.telling import Told, Watch
 from lossylink.running.sweeping.until import parse_until
 from lossylink.scenario.from_python import spelled
-from lossylink.scenario.scenario import Scenario
 
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16
@@ -164,7 +163,7 @@ def sweep(
     )
     told = Told(missing, before=resumed, progress=progress, watch=watch)
     asked = dataclasses.replace(asked, folder=directory)
-    outcome = run_missing(missing, pattern, executor, asked, told.tell, in_pieces=rule is None)
+    outcome = run_missing(missing, pattern, executor, asked, told.tell, may_share=rule is None)
     scenarios = {point.name: point.scenario for point in missing}
     with output_to(directory):
         told.take(shards.gather(scenarios, folder.resolve(), told.paths, with_tables=trials))
@@ -240,37 +239,29 @@ def run_missing(
     asked: Asked,
     tell: Callable[[Task, Done], None],
     *,
-    in_pieces: bool = False,
+    may_share: bool = False,
 ) -> Outcome:
     """Have points done by an executor, as tasks like ``pattern``.
 
     Parameters
     ----------
-    in_pieces
+    may_share
         Whether points may go out in pieces where they are too few to keep all workers busy.
     """
     if not missing:
         return Outcome()
     with open_workers(executor, asked) as workers:
         named = [(point.name, point.scenario) for point in missing]
-        if in_pieces and workers.count > 1 and len(dict(named)) < workers.count * POINTS_PER_WORKER:
-            done = {name for name in shards.begun(pattern.folder) if read_name(name)[1] is not None}
-            pieces = [one for name, scenario in named for one in _pieces(name, scenario)]
-            named = [(name, scenario) for name, scenario in pieces if name not in done]
-            if len(named) < len(pieces):
-                # An earlier call has done some, with whatever workers.
-                tell(
-                    dataclasses.replace(pattern, points=tuple(one for one in pieces if one[0] in done)),
-                    Done(),
-                )
-        if not named:
-            return Outcome()
-        size = min(math.ceil(len(named) / (workers.count * TASKS_PER_WORKER)), workers.most_points)
-        return drive(tasks_of(named, size, pattern), workers, tell)
-
-
-def _pieces(name: str, scenario: Scenario) -> list[tuple[str, Scenario]]:
-    return [(piece.name(name), scenario) for piece in pieces_of(scenario)] or [(name, scenario)]
+        if may_share and workers.count > 1 and len(named) < workers.count * POINTS_PER_WORKER:
+            named = [piece for one in named for piece in in_pieces(*one)]
+            # An earlier call has done some, with whatever workers.
+            begun = shards.begun(pattern.folder) - {point.name for point in missing}
+            if done := tuple(one for one in named if one[0] in begun):
+                tell(dataclasses.replace(pattern, points=done), Done())
+            named = [one for one in named if one[0] not in begun]
+        size = min(math.ceil(len(named) / (workers.count * TASKS_PER_WORKER)), workers.most_points) or 1
+        groups = [tuple(named[first : first + size]) for first in range(0, len(named), size)]
+        return drive([dataclasses.replace(pattern, points=one) for one in groups], workers, tell)
 
 
 def _prepare(folder: Path) -> None:

@@ -8,6 +8,7 @@ alone, so that it does not matter how points were shared out, or that one was ru
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ import polars
 from lossylink._package.writing import whole, writer
 from lossylink.running.run import Run
 from lossylink.running.sweeping.percentiles import intervals_of
-from lossylink.running.sweeping.pieces import pieces_of, put_together, read_name
+from lossylink.running.sweeping.pieces import in_pieces, put_together, read_name
 from lossylink.scenario.scenario import Scenario
 
 FOLDER = "points"
@@ -30,7 +31,8 @@ POINT = "point"
 """The column with the name of a point."""
 LEFT_OVER_SECONDS = 86_400
 """Files of a writer that died are removed after so long."""
-
+SHARD_SECONDS = 1.0
+"""Points wait for so long at most until they are written: what is lost with a worker is younger."""
 LISTINGS = 3
 """A folder is listed so often at most, if shards go while they are read."""
 
@@ -50,8 +52,8 @@ class Finished:
     error: str = ""
     tables: tuple[str, ...] | None = None
     """The tables that are kept of it; nothing if nobody asked for tables."""
-    path: Path | None = None
-    """The shard; tables stand beside it."""
+    path: Path = Path()
+    """The shard, once it is written; tables stand beside it."""
 
     @property
     def rank(self) -> tuple[bool, bool]:
@@ -78,8 +80,6 @@ class Finished:
 
     def table(self, name: str) -> polars.DataFrame:
         """Return a table of the point."""
-        if self.path is None:
-            raise ValueError("a point that is not written has no file")
         frame = polars.read_parquet(_table_path(self.path, name))
         return frame.filter(polars.col(POINT) == self.name).drop(POINT)
 
@@ -90,44 +90,47 @@ def _joined(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> list
 
 @dataclass
 class Shard:
-    """Points that wait to be written."""
+    """Points that wait to be written, and the paths of the shards that were."""
 
     folder: Path
     prefix: str
-    lines: list[Finished] = field(default_factory=list)
-    frames: dict[str, list[polars.DataFrame]] = field(default_factory=dict)
+    paths: list[Path] = field(default_factory=list)
+    _lines: list[Finished] = field(default_factory=list)
+    _frames: dict[str, list[polars.DataFrame]] = field(default_factory=dict)
+    _written: float = field(default_factory=time.monotonic)
 
-    def add(self, name: str, run: Run, *, with_tables: bool) -> list[str]:
-        """Take a finished point; gives the path of a shard if its tables do not fit those that wait."""
-        tables = run.tables if with_tables else {}
-        kept = tuple(tables) if with_tables else None
-        marked = {
-            kind: frame.with_columns(polars.lit(name).alias(POINT)).select(POINT, *frame.columns)
-            for kind, frame in tables.items()
+    def add_run(self, name: str, run: Run, *, with_tables: bool) -> None:
+        """Take the run of a point."""
+        frames = {
+            kind: frame.select(polars.lit(name).alias(POINT), *frame.columns)
+            for kind, frame in (run.tables if with_tables else {}).items()
         }
-        fits = all(self._fits(kind, frame) for kind, frame in marked.items())
-        written = [] if fits else self.write()
-        for kind, frame in marked.items():
-            self.frames.setdefault(kind, []).append(frame)
-        summary = {**run.summary(), INTERVALS: intervals_of(run)}
-        self.lines.append(Finished(name, json.dumps(summary, allow_nan=False), tables=kept))
-        return written
+        # Frames of a file have the same columns in the same order.
+        waiting = {kind: self._frames[kind][0] for kind in frames.keys() & self._frames.keys()}
+        if any(
+            list(one.schema.items()) != list(frames[kind].schema.items()) for kind, one in waiting.items()
+        ):
+            self.write()
+        for kind, frame in frames.items():
+            self._frames.setdefault(kind, []).append(frame)
+        summary = json.dumps({**run.summary(), INTERVALS: intervals_of(run)}, allow_nan=False)
+        self.add(Finished(name, summary, tables=tuple(frames) if with_tables else None))
 
-    def _fits(self, kind: str, frame: polars.DataFrame) -> bool:
-        """Whether a table has the columns of those that wait, in their order."""
-        waiting = self.frames.get(kind)
-        return waiting is None or list(waiting[0].schema.items()) == list(frame.schema.items())
+    def add(self, one: Finished) -> None:
+        """Take a line whose tables are there, or that has none."""
+        self._lines.append(one)
+        if time.monotonic() - self._written > SHARD_SECONDS:
+            self.write()
 
-    def write(self) -> list[str]:
-        """Write what has come, tables first; gives the path of the shard if there is one."""
-        if not self.lines:
-            return []
-        path = self.folder / f"{self.prefix}-{writer()}.parquet"
-        for kind, frames in self.frames.items():
-            _write(polars.concat(frames), _table_path(path, kind))
-        _write(_frame(self.lines), path)
-        self.lines, self.frames = [], {}
-        return [str(path)]
+    def write(self) -> None:
+        """Write what waits, tables first."""
+        if self._lines:
+            path = self.folder / f"{self.prefix}-{writer()}.parquet"
+            for kind, frames in self._frames.items():
+                _write(polars.concat(frames), _table_path(path, kind))
+            _write(_frame(self._lines), path)
+            self.paths.append(path)
+        self._lines, self._frames, self._written = [], {}, time.monotonic()
 
 
 def read(
@@ -150,7 +153,7 @@ def read(
         if all(path.exists() for path in listed):
             break
         # Another client has put them into one: that one is there by now.
-        found = {name: one for name, one in found.items() if one.path is None or one.path.exists()}
+        found = {name: one for name, one in found.items() if one.path.exists()}
     return found
 
 
@@ -189,8 +192,8 @@ def compact(folder: Path, names: Sequence[str]) -> None:
     going = {path for path, lines in of_path.items() if lines and not any(line.tables for line in lines)}
     kept = read(folder)
     # Pieces of a point that is whole are of no use any more.
-    others = {name for name in kept if read_name(name)[1] is None or read_name(name)[0] not in kept}
-    order = [*dict.fromkeys(name for name in names if name in kept), *sorted(others - set(names))]
+    useful = {name for name in kept if read_name(name) == (name, None) or read_name(name)[0] not in kept}
+    order = [name for name in dict.fromkeys([*names, *sorted(kept)]) if name in useful]
     lines = [kept[name] for name in order if kept[name].path in going and not kept[name].error]
     if len(going) > 1:
         _write(_frame(lines), folder / f"all-{writer()}.parquet")
@@ -216,16 +219,17 @@ def gather(
     with_tables
         Whether tables are kept.
     """
-    pieces = {name: [one.name(name) for one in pieces_of(scenario)] for name, scenario in scenarios.items()}
-    wanted = {*pieces, *(piece for of_point in pieces.values() for piece in of_point)}
+    pieces = {name: [one for one, _ in in_pieces(name, scenario)] for name, scenario in scenarios.items()}
+    wanted = {*pieces, *itertools.chain(*pieces.values())}
     kept = {name: one for name, one in read(folder, wanted, beside=beside).items() if not one.error}
-    shard, written = Shard(folder, "gathered"), []
+    shard = Shard(folder, "gathered")
     for name, of_point in pieces.items():
         is_there = name in kept and kept[name].is_usable(with_tables=with_tables)
-        if of_point and not is_there and all(piece in kept for piece in of_point):
+        if of_point != [name] and not is_there and all(piece in kept for piece in of_point):
             run = put_together(scenarios[name], [kept[piece].summary for piece in of_point])
-            written += [*shard.add(name, run, with_tables=with_tables), *shard.write()]
-    return [Path(path) for path in written]
+            shard.add_run(name, run, with_tables=with_tables)
+    shard.write()
+    return shard.paths
 
 
 def drop_others(folder: Path, names: Sequence[str]) -> None:
@@ -244,16 +248,16 @@ def table(points: Iterable[tuple[Mapping[str, Any], Finished]], kind: str) -> po
 
     It does not depend on how the points were shared out.
     """
-    having = [(place, point) for place, point in points if kind in (point.tables or ()) and point.path]
-    parts: dict[tuple[Path, str], polars.DataFrame] = {}
-    for path in {point.path for _, point in having if point.path}:
-        of_shard = polars.read_parquet(_table_path(path, kind)).partition_by(
+    having = [(place, point) for place, point in points if kind in (point.tables or ())]
+    of_path = {
+        path: polars.read_parquet(_table_path(path, kind)).partition_by(
             POINT, as_dict=True, maintain_order=True, include_key=False
         )
-        parts |= {(path, str(name)): frame for (name,), frame in of_shard.items()}
+        for path in {point.path for _, point in having}
+    }
     frames = []
     for place, point in having:
-        if point.path and (frame := parts.get((point.path, point.name))) is not None:
+        if (frame := of_path[point.path].get((point.name,))) is not None:
             keys = [polars.lit(value).alias(key) for key, value in place.items()]
             frames.append(frame.select(*keys, *(name for name in frame.columns if name not in place)))
     return polars.concat(frames, how="diagonal_relaxed", rechunk=True) if frames else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +20,6 @@ from lossylink.running.sweeping.pieces import read_name, run_piece
 from lossylink.running.sweeping.points import name_of
 from lossylink.running.sweeping.until import Until, narrowing
 from lossylink.scenario.scenario import Scenario
-
-SHARD_SECONDS = 1.0
-"""A worker writes what has ended at least so often: what is lost with it is younger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +53,7 @@ class Task:
 class Done:
     """What became of a task: small, for it travels back."""
 
-    paths: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     """The shards that it wrote."""
     failed: tuple[tuple[str, str], ...] = ()
     """Name and error of each point that failed."""
@@ -65,13 +61,6 @@ class Done:
     """What the user has to mend; it ends the sweep."""
     interrupted: bool = False
     """Whether it was stopped before its end."""
-
-
-def tasks_of(points: Sequence[tuple[str, Scenario]], size: int, pattern: Task) -> list[Task]:
-    """Share points, or pieces of them, out into tasks like ``pattern``; equal ones run once."""
-    once = list(dict(points).items())
-    groups = [once[first : first + size] for first in range(0, len(once), size)]
-    return [replace(pattern, points=tuple(group)) for group in groups]
 
 
 def _never() -> bool:
@@ -95,40 +84,37 @@ def do(task: Task, is_stopped: Callable[[], bool] = _never) -> Done:
         if is_stopped():
             raise KeyboardInterrupt
 
-    paths: list[str] = []
-    failed: dict[str, str] = {}
+    shard, failed = shards.Shard(task.folder, task.prefix), dict[str, str]()
     mistake, interrupted = "", False
     try:
         with output_to(task.folder.parent):
-            _run(task, heed, paths, failed)
+            _run(task, heed, shard, failed)
     except UserError as error:
         mistake = str(error)
     except KeyboardInterrupt:
         interrupted = True
-    return Done(paths=tuple(paths), failed=tuple(failed.items()), mistake=mistake, interrupted=interrupted)
+    return Done(
+        paths=tuple(shard.paths), failed=tuple(failed.items()), mistake=mistake, interrupted=interrupted
+    )
 
 
-def _run(task: Task, heed: Progress, paths: list[str], failed: dict[str, str]) -> None:
+def _run(task: Task, heed: Progress, shard: shards.Shard, failed: dict[str, str]) -> None:
     """Run the points that no earlier attempt has finished, and write them, whatever ends the task."""
-    done, shard = shards.begun(task.folder, task.prefix), shards.Shard(task.folder, task.prefix)
-    written = time.monotonic()
+    done = shards.begun(task.folder, task.prefix)
     try:
         for name, scenario in task.points:
             if name in done:
                 continue
             result = _measure(task, name, scenario, heed)
             if isinstance(result, Run):
-                paths += shard.add(name, result, with_tables=task.with_tables)
+                shard.add_run(name, result, with_tables=task.with_tables)
             else:
-                shard.lines.append(result)
+                shard.add(result)
                 failed |= {name: result.error} if result.error else {}
             if failed and not task.keeps_going:
                 return
-            if time.monotonic() - written > SHARD_SECONDS:
-                paths += shard.write()
-                written = time.monotonic()
     finally:
-        paths += shard.write()
+        shard.write()
 
 
 def _measure(task: Task, name: str, scenario: Scenario, heed: Progress) -> Run | shards.Finished:

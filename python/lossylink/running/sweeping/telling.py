@@ -8,11 +8,10 @@ from typing import Any
 
 from lossylink.declared.job import Progress
 from lossylink.running.sweeping import shards
-from lossylink.running.sweeping.pieces import pieces_of, read_name
+from lossylink.running.sweeping.pieces import share_of
 from lossylink.running.sweeping.points import Point
 from lossylink.running.sweeping.result import rows_of
 from lossylink.running.sweeping.task import Done, Task
-from lossylink.scenario.scenario import Scenario
 
 #: Called with the experiment, and rows of points that have just ended, from the caller's thread.
 Watch = Callable[[str, Sequence[dict[str, Any]]], None]
@@ -24,26 +23,19 @@ class Told:
     def __init__(
         self, points: Sequence[Point], *, before: int, progress: Progress | None, watch: Watch | None
     ) -> None:
-        self._places: dict[str, list[dict[str, Any]]] = {}
-        for point in points:
-            self._places.setdefault(point.name, []).append(point.place)
-        self._total = before + len(points)
-        self._open = set(self._places)
-        self._done = float(before)
-        self._seen: set[str] = set()
+        self._places = {point.name: point.place for point in points}
         self._experiment = points[0].scenario.experiment.name if points else ""
-        self._progress = progress
-        self._watch = watch
+        self._done, self._total = float(before), before + len(points)
+        self._progress, self._watch = progress, watch
         self.paths: list[Path] = []
         """The shards that were written."""
 
     def tell(self, task: Task, done: Done) -> None:
         """Take the news of a task."""
-        for name, scenario in task.points:
-            self._count(name, scenario)
+        self._done += sum(share_of(name, scenario) for name, scenario in task.points)
         if self._progress is not None:
             self._progress(self._done, self._total)
-        self.take([Path(path) for path in done.paths])
+        self.take(done.paths)
 
     def take(self, paths: Sequence[Path]) -> None:
         """Take new shards, and tell the rows of the points in them; pieces have none."""
@@ -52,18 +44,5 @@ class Told:
             return
         ended = (one for path in paths for one in shards.read_shard(path))
         whole = [one for one in ended if not one.error and one.name in self._places]
-        self._watch(
-            self._experiment,
-            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())],
-        )
-
-    def _count(self, name: str, scenario: Scenario) -> None:
-        """Count a point, or the share of it that a piece is."""
-        point, piece = read_name(name)
-        if name in self._seen or point not in self._open:
-            return
-        self._seen.add(name)
-        share = 1.0
-        if piece is not None:
-            share = piece.blocks / sum(one.blocks for one in pieces_of(scenario))
-        self._done += share * len(self._places[point])
+        rows = [row for one in whole for row in rows_of(self._places[one.name], one.rows())]
+        self._watch(self._experiment, rows)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 
 from lossylink.errors import LossylinkError, RunError, UserError
-from lossylink.running.pool import POLL_SECONDS
 from lossylink.running.sweeping.executors import Workers
 from lossylink.running.sweeping.pieces import read_name
 from lossylink.running.sweeping.task import Done, Task
@@ -47,9 +46,7 @@ def drive(tasks: Sequence[Task], workers: Workers, tell: Callable[[Task, Done], 
     try:
         running = _start(workers, tasks)
         while running and not has_stopped:
-            # In short waits: Ctrl-C reaches nobody who waits in a system call that polars lets restart.
-            ended, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-            for future in ended:
+            for future in workers.wait(running):
                 task = running.pop(future)
                 attempts[task.prefix] += 1
                 is_last = attempts[task.prefix] >= ATTEMPTS

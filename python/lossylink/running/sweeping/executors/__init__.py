@@ -71,9 +71,8 @@ def _given(executor: Executor, asked: Asked) -> Iterator[Workers]:
         futures.extend(new)
         return new
 
-    count = getattr(executor, "_max_workers", None) or asked.threads
     try:
-        yield Workers(submit=submit, count=count)
+        yield Workers(submit=submit, count=getattr(executor, "_max_workers", None) or asked.threads)
     finally:
         for future in futures:
             future.cancel()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lossylink.errors import UserError
+from lossylink.running.pool import POLL_SECONDS
 from lossylink.running.sweeping.task import Done, Task
 
 
@@ -26,12 +28,20 @@ class Asked:
     """Where an executor may keep files of its own; it need not exist."""
 
 
+def _wait(futures: Collection[Future[Done]]) -> set[Future[Done]]:
+    # Briefly: Ctrl-C reaches nobody who waits in a system call that polars lets restart.
+    return wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workers:
     """Workers that are there, or on their way."""
 
     submit: Callable[[Sequence[Task]], list[Future[Done]]]
-    """Takes tasks, and gives a future for each. A future that fails means that its worker died."""
+    """Takes tasks, and gives a future for each, or a job that has a ``result`` as a future has. A result that
+    fails means that its worker died."""
+    wait: Callable[[Collection[Any]], set[Any]] = _wait
+    """Waits a moment, until one of some futures has ended; gives those that have."""
     count: int
     """About how many tasks are done at a time."""
     most_points: int = 64

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+import time
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.running.sweeping.executors._declaration import Asked, ExecutorKind, Workers, missing
-from lossylink.running.sweeping.task import Done, Task, do
+from lossylink.running.sweeping.task import Task, do
 
 #: Parameters that nobody has to give.
 DEFAULTS: dict[str, str | int | float] = {
@@ -39,13 +38,31 @@ def _open(asked: Asked) -> Iterator[Workers]:
         executor.update_parameters(**parameters)
     except (ValueError, TypeError, NameError, RuntimeError, AssertionError) as error:
         raise UserError(f"--slurm: {' '.join(str(error).split())}") from None
-    jobs = _Jobs(executor)
     # Only SLURM queues: submitit starts every job of this machine at once.
     count = int(parameters["slurm_array_parallelism"]) if cluster == "slurm" else asked.threads
+    waiting: list[Any] = []
+
+    def submit(tasks: Sequence[Task]) -> list[Any]:
+        first = len(waiting)
+        for at in range(0, len(tasks), ARRAY_TASKS):
+            try:
+                waiting.extend(executor.map_array(do, tasks[at : at + ARRAY_TASKS]))
+            except Exception as error:  # what sbatch says comes as an error of submitit's own
+                words = " ".join(str(error).split())
+                raise UserError(f"--executor slurm: cannot submit jobs: {words}") from None
+        return waiting[first:]
+
+    def wait(jobs: Collection[Any]) -> set[Any]:
+        time.sleep(POLL_SECONDS)
+        ended = {job for job in jobs if job.done()}
+        waiting[:] = [job for job in waiting if job not in ended]
+        return ended
+
     try:
-        yield Workers(submit=jobs.submit, count=count, most_points=10_000)
+        yield Workers(submit=submit, wait=wait, count=count, most_points=10_000)
     finally:
-        jobs.close()
+        for job in waiting:
+            job.cancel(check=False)
 
 
 def _value(text: str) -> str | int | float:
@@ -56,62 +73,6 @@ def _value(text: str) -> str | int | float:
         except ValueError:
             continue
     return text
-
-
-class _Jobs:
-    """Jobs that were submitted, and the futures that wait for them."""
-
-    def __init__(self, executor: Any) -> None:
-        self._executor = executor
-        self._waiting: list[tuple[Any, Future[Done]]] = []
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="lossylink-slurm", daemon=True)
-        self._thread.start()
-
-    def submit(self, tasks: Sequence[Task]) -> list[Future[Done]]:
-        """Submit tasks as arrays; gives a future for each."""
-        futures: list[Future[Done]] = []
-        for first in range(0, len(tasks), ARRAY_TASKS):
-            some = list(tasks[first : first + ARRAY_TASKS])
-            try:
-                jobs = self._executor.map_array(do, some)
-            except Exception as error:  # what sbatch says comes as an error of submitit's own
-                words = " ".join(str(error).split())
-                raise UserError(f"--executor slurm: cannot submit jobs: {words}") from None
-            new: list[Future[Done]] = [Future() for _ in jobs]
-            with self._lock:
-                self._waiting += zip(jobs, new, strict=True)
-            futures += new
-        return futures
-
-    def close(self) -> None:
-        """Cancel what has not ended."""
-        self._closed.set()
-        self._thread.join()
-        for job, _ in self._waiting:
-            job.cancel(check=False)
-
-    def _watch(self) -> None:
-        while not self._closed.wait(POLL_SECONDS):
-            with self._lock:
-                waiting = list(self._waiting)
-            ended = {id(job) for job, future in waiting if not self._closed.is_set() and _settle(job, future)}
-            with self._lock:
-                self._waiting = [pair for pair in self._waiting if id(pair[0]) not in ended]
-
-
-def _settle(job: Any, future: Future[Done]) -> bool:
-    """Pass on how a job ended; returns whether it has."""
-    try:
-        if not job.done():
-            return False
-        result: Done = job.result()
-    except Exception as error:  # submitit's errors for a job that was killed, timed out or left nothing
-        future.set_exception(error)
-    else:
-        future.set_result(result)
-    return True
 
 
 EXECUTOR = ExecutorKind(options=frozenset({"slurm"}), open=_open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -149,9 +150,7 @@ def combinations(
     if len({lengths[key] for key in zipped}) > 1:
         words = ", ".join(f"{key} has {lengths[key]}" for key in zipped)
         raise UserError(f"zipped keys need as many values each: {words}")
-    total = 1
-    for key in (*grid, *list(zipped)[:1]):
-        total *= lengths[key]
+    total = math.prod(lengths[key] for key in (*grid, *list(zipped)[:1]))
     if not lengths or total > MAX_POINTS:
         raise UserError(f"the grid has {total if lengths else 0} points; a sweep has 1 to {MAX_POINTS}")
     rows = [dict(zip(zipped, values, strict=True)) for values in zip(*zipped.values(), strict=True)] or [{}]

@@ -133,11 +133,8 @@ def rows_of_all(
 
 def begin(directory: Path, question: str, points: Sequence[Point]) -> None:
     """Write a manifest that says what the directory is for, if there is none: a sweep may be killed."""
-    path = directory / MANIFEST
-    if not path.exists():
-        with whole(path) as partial:
-            told = {QUESTION: question, FILES: [MANIFEST]}
-            write_json(partial, manifest(seed=points[0].scenario.seed) | told)
+    if not (directory / MANIFEST).exists():
+        _write_manifest(directory, points[0].scenario.seed, question, [MANIFEST])
 
 
 def write_sweep(
@@ -163,9 +160,13 @@ def write_sweep(
     with whole(result.directory / "summary.json") as partial:
         partial.write_text(_text_of(result.summary()), encoding="utf-8")
     files = [*(f"{name}.parquet" for name in tables), "summary.json", MANIFEST]
-    with whole(result.directory / MANIFEST) as partial:
-        write_json(partial, manifest(seed=seeds[0]) | {QUESTION: question, FILES: files})
+    _write_manifest(result.directory, seeds[0], question, files)
     return files
+
+
+def _write_manifest(directory: Path, seed: int, question: str, files: Sequence[str]) -> None:
+    with whole(directory / MANIFEST) as partial:
+        write_json(partial, manifest(seed=seed) | {QUESTION: question, FILES: files})
 
 
 def _text_of(summary: Mapping[str, Any]) -> str:

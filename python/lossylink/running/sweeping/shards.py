@@ -66,17 +66,15 @@ class Finished:
 
     def run(self, *, with_intervals: bool = False) -> Run:
         """Return the run, with its tables where they are kept; its rows may have intervals of percentiles."""
-        frames = {name: self.table(name) for name in self.tables or ()}
         summary = json.loads(self.summary)
-        intervals = summary.pop(INTERVALS, [])
-        if with_intervals:
-            summary["rows"] = _joined(summary["rows"], intervals)
-        return Run.of_summary(summary, tables=frames)
+        rows = _with_intervals(summary)
+        if summary.pop(INTERVALS, None) and with_intervals:
+            summary["rows"] = rows
+        return Run.of_summary(summary, tables={name: self.table(name) for name in self.tables or ()})
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of the run, with intervals of percentiles."""
-        summary = json.loads(self.summary)
-        return _joined(summary["rows"], summary.get(INTERVALS, []))
+        return _with_intervals(json.loads(self.summary))
 
     def table(self, name: str) -> polars.DataFrame:
         """Return a table of the point."""
@@ -84,8 +82,9 @@ class Finished:
         return frame.filter(polars.col(POINT) == self.name).drop(POINT)
 
 
-def _joined(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**row, **more} for row, more in zip(rows, intervals, strict=True)] if intervals else rows
+def _with_intervals(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = summary["rows"]
+    return [row | more for row, more in zip(rows, summary.get(INTERVALS) or [{}] * len(rows), strict=True)]
 
 
 @dataclass

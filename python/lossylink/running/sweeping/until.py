@@ -205,9 +205,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
 
     The row is that of a plain run with as much work, and the columns of the rule beside it.
     """
-    backend, growth = backend_named(scenario.values.run.backend), scenario.experiment.growth
-    if growth is None:
-        raise ValueError(f"{scenario.experiment.name} does not grow")
+    backend, growth = backend_named(scenario.values.run.backend), _growth(scenario.experiment)
     amounts = until.looks(own_amount(scenario))
 
     def measure(job: Job, report: Progress) -> Part:
@@ -220,7 +218,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
         if backend.grow is not None and growth.in_blocks:
             part = backend.grow(job, report, amounts, is_enough)
         else:
-            part = _anew(backend, job, report, [(growth.key, amount) for amount in amounts], is_enough)
+            part = _anew(backend, job, report, growth.key, amounts, is_enough)
         if part.interrupted or not part.row:
             return replace(part, row={})
         return replace(part, row={**part.row, **until.columns(looks)})
@@ -232,21 +230,19 @@ def _anew(
     backend: Backend,
     job: Job,
     report: Progress,
-    amounts: Sequence[tuple[str, int]],
+    key: str,
+    amounts: Sequence[int],
     is_enough: Callable[[Part], bool],
 ) -> Part:
     """Run a job again and again, longer each time, until a look is content."""
+    section, _, leaf = key.partition(".")
     part = Part()
-    for key, amount in amounts:
-        section, _, leaf = key.partition(".")
+    for amount in amounts:
         work = {section: {**job.configuration[section], leaf: amount}}
         longer = replace(job, setup=job.setup.changed(work))
         part = backend.measure(longer, report)
-        if part.interrupted or not part.row:
-            break
-        if "effective_lost_packets" in part.row:
-            row = dict(part.row)
-            part = replace(part, row=row | clusters(row, longer.configuration))
-        if is_enough(part):
+        if part.row and "effective_lost_packets" in part.row:
+            part = replace(part, row={**part.row, **clusters(dict(part.row), longer.configuration)})
+        if part.interrupted or not part.row or is_enough(part):
             break
     return part

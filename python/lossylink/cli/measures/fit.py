@@ -10,18 +10,10 @@ import click
 from lossylink._package.progress import progress_bar
 from lossylink.cli.measures.gauges import CODE, Reading, before_option, code_option, keep_gauges, port_option
 from lossylink.cli.measures.history import keep_history
-from lossylink.cli.measures.kept import (
-    keep,
-    new_directory,
-    output_option,
-    read_option,
-    replace_option,
-    tell_place,
-)
+from lossylink.cli.measures.kept import Place, begin_of, output_option, read_option, replace_option
 from lossylink.cli.options.declaring import Command, argument, option
 from lossylink.cli.options.kinds import PATH, real
 from lossylink.errors import UserError
-from lossylink.results.directory import staged
 from lossylink.units import parse_rate, parse_ratio, parse_size
 
 
@@ -90,37 +82,25 @@ def command(
 
         lossylink fit --fec-history month.csv --code rs544 --target 1e-10 --rate-of-link 400G
     """
-    rate_bps = read_option("--rate-of-link", parse_rate, rate_of_link)
-    frame_bytes = read_option("--frame", parse_size, frame)
+    place = Place(
+        output=output,
+        replace=replace,
+        rate_bps=read_option("--rate-of-link", parse_rate, rate_of_link),
+        frame_bytes=read_option("--frame", parse_size, frame),
+    )
     if sum(one is not None for one in (recording, fec_histogram, fec_history)) != 1:
         raise UserError("give one of the three: a recording, --fec-histogram FILE or --fec-history FILE")
     if fec_history is not None:
-        keep_history(
-            fec_history,
-            code=code,
-            target=_ratio(target),
-            rate_bps=rate_bps,
-            frame_bytes=frame_bytes,
-            output=output,
-            replace=replace,
-        )
+        keep_history(fec_history, place, code=code, target=_ratio(target))
         return
     if fec_histogram is not None:
-        reading = Reading(
-            path=fec_histogram,
-            before=before,
-            port=port,
-            code=code,
-            seconds=seconds,
-            rate_bps=rate_bps,
-            frame_bytes=frame_bytes,
-        )
-        keep_gauges(reading, needs_histogram=True, begin="fit", output=output, replace=replace)
+        reading = Reading(path=fec_histogram, before=before, port=port, code=code, seconds=seconds)
+        keep_gauges(reading, place, needs_histogram=True, begin="fit")
         return
     if before is not None or port is not None or seconds is not None or code != CODE:
         raise UserError("--code, --seconds, --before and --port are of gauges; add --fec-histogram FILE")
     assert recording is not None
-    _fit(recording, rate_bps=rate_bps, frame_bytes=frame_bytes, output=output, replace=replace)
+    _fit(recording, place)
 
 
 def _ratio(text: str) -> float:
@@ -130,16 +110,11 @@ def _ratio(text: str) -> float:
         raise UserError(f"--target: {error}") from None
 
 
-def _fit(recording: Path, *, rate_bps: int, frame_bytes: int, output: Path | None, replace: bool) -> None:
+def _fit(recording: Path, place: Place) -> None:
     """Fit a recording and write what was found."""
     from lossylink.measuring.recordings import findings_of
 
-    stem = recording.name.partition(".")[0]
-    target = output or new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")
-    with staged(target, replace=replace) as stage:
+    with place.staged(begin_of("fit", recording)) as stage:
         with progress_bar("read") as reading, progress_bar("fit") as fitting:
             findings = findings_of(recording, read=reading, fit=fitting)
-        told = {"recording": os.fspath(recording)}
-        title, place = recording.name, stage.target
-        keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
-    tell_place(stage.target)
+        place.keep(stage, findings, {"recording": os.fspath(recording)}, title=recording.name)

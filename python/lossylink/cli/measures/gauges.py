@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossylink.cli.measures.kept import keep, new_directory, tell_place
+from lossylink.cli.measures.kept import Place, begin_of
 from lossylink.cli.options.declaring import option
 from lossylink.cli.options.kinds import PATH
 from lossylink.errors import UserError
 from lossylink.measuring.line.recognised import read_gauges
-from lossylink.results.directory import staged
 
 if TYPE_CHECKING:
     from lossylink.measuring.counters import Counted
@@ -42,10 +41,8 @@ class Reading:
     port: str | None
     code: str
     seconds: float | None
-    rate_bps: int
-    frame_bytes: int
 
-    def found(self, *, needs_histogram: bool) -> LineFinding:
+    def found(self, *, rate_bps: int, frame_bytes: int, needs_histogram: bool) -> LineFinding:
         """Read the gauges and fit them.
 
         Raises
@@ -56,7 +53,7 @@ class Reading:
         from lossylink.measuring.line.finding import LineFinding
         from lossylink.scenario.coded_line import read_coded_line
 
-        line = _option("--code", lambda: read_coded_line(self.code, rate_bps=self.rate_bps))
+        line = _option("--code", lambda: read_coded_line(self.code, rate_bps=rate_bps))
         gauges = read_gauges(self.path, port=self.port)
         if self.before is not None:
             gauges = gauges.since(read_gauges(self.before, port=self.port))
@@ -65,31 +62,20 @@ class Reading:
                 f"{self.path} has no histogram of wrong symbols a codeword; lossylink measure --counters "
                 f"--from {self.path} reads what it has"
             )
-        return LineFinding.of(
-            gauges, line, seconds=self.seconds, rate_bps=self.rate_bps, frame_bytes=self.frame_bytes
-        )
+        return LineFinding.of(gauges, line, seconds=self.seconds, rate_bps=rate_bps, frame_bytes=frame_bytes)
 
 
-def keep_gauges(
-    reading: Reading, *, needs_histogram: bool, begin: str, output: Path | None, replace: bool
-) -> None:
+def keep_gauges(reading: Reading, place: Place, *, needs_histogram: bool, begin: str) -> None:
     """Read gauges, print what they tell, and write a scenario of it."""
-    found = reading.found(needs_histogram=needs_histogram)
-    stem = reading.path.name.partition(".")[0]
-    target = output or new_directory(f"{begin}-{stem if stem != '-' else 'standard-input'}")
-    with staged(target, replace=replace) as stage:
+    found = reading.found(
+        rate_bps=place.rate_bps, frame_bytes=place.frame_bytes, needs_histogram=needs_histogram
+    )
+    name = reading.path.name
+    with place.staged(begin_of(begin, reading.path)) as stage:
         for line in found.lines():
             print(line)
-        keep(
-            stage.folder,
-            stage.target,
-            [found.finding(f"the line of {reading.path.name}")],
-            {"recording": os.fspath(reading.path), "seconds": reading.seconds, "line": found.figures()},
-            rate_bps=reading.rate_bps,
-            frame_bytes=reading.frame_bytes,
-            title=reading.path.name,
-        )
-    tell_place(stage.target)
+        told = {"recording": os.fspath(reading.path), "seconds": reading.seconds, "line": found.figures()}
+        place.keep(stage, [found.finding(f"the line of {name}")], told, title=name)
 
 
 def live_lines(counted: Counted, *, code: str, rate_bps: int, frame_bytes: int) -> list[str]:

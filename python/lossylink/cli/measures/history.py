@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossylink._package import compressed
-from lossylink.cli.measures.kept import keep, new_directory, tell_place
+from lossylink.cli.measures.kept import Place, begin_of
 from lossylink.errors import UserError
 from lossylink.measuring.line import recognised, table
-from lossylink.results.directory import staged
 from lossylink.scenario.loss import parse_loss
 from lossylink.units import CHECK_BYTES
 
@@ -60,26 +59,16 @@ class _Told:
         return f"the target is crossed in {middle} (95 % interval {_span(max(low, 0.0))} to {_span(high)})"
 
 
-def keep_history(
-    path: Path,
-    *,
-    code: str,
-    target: float,
-    rate_bps: int,
-    frame_bytes: int,
-    output: Path | None,
-    replace: bool,
-) -> None:
+def keep_history(path: Path, place: Place, *, code: str, target: float) -> None:
     """Read a history, print what it tells, and write a scenario of its last bit error ratio."""
     from lossylink.measuring.fit import Decision, Fit, Kind
     from lossylink.measuring.outcome import Finding
     from lossylink.statistics.estimates import Estimate
     from lossylink.theory.phy import frame_loss_ratio
 
-    told, line = _told(path, code=code, target=target, rate_bps=rate_bps, frame_bytes=frame_bytes)
-    lost = frame_loss_ratio(
-        line.code, bit_error_ratio=told.drift.now, frame_bytes=frame_bytes + CHECK_BYTES, **line.options()
-    )
+    octets = place.frame_bytes + CHECK_BYTES
+    told, line = _told(path, code=code, target=target, rate_bps=place.rate_bps, octets=octets)
+    lost = frame_loss_ratio(line.code, bit_error_ratio=told.drift.now, frame_bytes=octets, **line.options())
     fit = Fit(
         frames=0,
         losses=0,
@@ -88,23 +77,15 @@ def keep_history(
         decision=Decision(Kind.UNTOLD),
         verdict="the last bit error ratio of a history, which does not tell bursts",
     )
-    place = output or new_directory(f"fit-{path.name.partition('.')[0]}")
-    with staged(place, replace=replace) as stage:
+    finding = Finding("forward", f"the line of {path.name}", fit, unit="frames")
+    with place.staged(begin_of("fit", path)) as stage:
         for words in told.lines():
             print(words)
-        keep(
-            stage.folder,
-            stage.target,
-            [Finding("forward", f"the line of {path.name}", fit, unit="frames")],
-            {"recording": os.fspath(path), "drift": _figures(told)},
-            rate_bps=rate_bps,
-            frame_bytes=frame_bytes,
-            title=path.name,
-        )
-    tell_place(stage.target)
+        figures = {"recording": os.fspath(path), "drift": _figures(told)}
+        place.keep(stage, [finding], figures, title=path.name)
 
 
-def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: int) -> tuple[_Told, Any]:
+def _told(path: Path, *, code: str, target: float, rate_bps: int, octets: int) -> tuple[_Told, Any]:
     from lossylink.measuring.line.drift import crossing, drift_of, history_of
     from lossylink.scenario.coded_line import read_coded_line
     from lossylink.theory.phy import bit_error_ratio_for
@@ -115,7 +96,6 @@ def _told(path: Path, *, code: str, target: float, rate_bps: int, frame_bytes: i
         raise UserError(f"--code: {error}") from None
     text = compressed.read_text(path, most_bytes=recognised.MOST_BYTES, what="the history")
     drift = drift_of(history_of(table.read_all(text, str(path)), line, rate_bps=rate_bps))
-    octets = frame_bytes + CHECK_BYTES
     try:
         wanted = bit_error_ratio_for(target, line.code, frame_bytes=octets, **line.options())
     except ValueError as error:

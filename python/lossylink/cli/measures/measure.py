@@ -18,18 +18,10 @@ from lossylink.cli.measures.gauges import (
     live_lines,
     port_option,
 )
-from lossylink.cli.measures.kept import (
-    keep,
-    new_directory,
-    output_option,
-    read_option,
-    replace_option,
-    tell_place,
-)
+from lossylink.cli.measures.kept import Place, output_option, read_option, replace_option
 from lossylink.cli.options.declaring import Command, flag, given_options, option
 from lossylink.cli.options.kinds import PATH, real
 from lossylink.errors import UserError
-from lossylink.results.directory import staged
 from lossylink.units import parse_count, parse_rate, parse_size
 
 if TYPE_CHECKING:
@@ -102,19 +94,11 @@ def measure(
     if (link is None) == (recorded is None):
         raise UserError("give one of the two: --link INTERFACE, or --from FILE with what a tool printed")
     if recorded is not None:
-        _recorded(
-            Reading(
-                path=recorded,
-                before=before,
-                port=port,
-                code=code,
-                seconds=seconds if "seconds" in given_options(context) else None,
-                rate_bps=_rate_of_recording(rate_of_link),
-                frame_bytes=length_bytes,
-            ),
-            output=output,
-            replace=replace,
-        )
+        rate_bps = _rate_of_recording(rate_of_link)
+        place = Place(output=output, replace=replace, rate_bps=rate_bps, frame_bytes=length_bytes)
+        counted_s = seconds if "seconds" in given_options(context) else None
+        reading = Reading(path=recorded, before=before, port=port, code=code, seconds=counted_s)
+        keep_gauges(reading, place, needs_histogram=False, begin="measure")
         return
     assert link is not None
     if before is not None or port is not None:
@@ -139,10 +123,6 @@ def _rate_of_recording(text: str | None) -> int:
     return read_option("--rate-of-link", parse_rate, text)
 
 
-def _recorded(reading: Reading, *, output: Path | None, replace: bool) -> None:
-    keep_gauges(reading, needs_histogram=False, begin="measure", output=output, replace=replace)
-
-
 def _measure(
     link: str,
     *,
@@ -162,8 +142,8 @@ def _measure(
     interface = Interface.find(link)
     rate_bps = _link_rate(rate_of_link, interface)
     _check(interface, length_bytes=length_bytes, rate_per_s=rate_per_s, seconds=seconds, counters=counters)
-    target = output or new_directory(f"measure-{link}")
-    with staged(target, replace=replace) as stage:
+    place = Place(output=output, replace=replace, rate_bps=rate_bps, frame_bytes=length_bytes)
+    with place.staged(f"measure-{link}") as stage:
         if counters:
             findings, told, is_shorter = _by_counters(
                 interface, seconds, code=code, rate_bps=rate_bps, frame_bytes=length_bytes
@@ -176,9 +156,7 @@ def _measure(
         told = {"link": link, "seconds_wanted": seconds, **told}
         if is_shorter:
             stage.give_way()
-        title, place = f"link {link}", stage.target
-        keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
-    tell_place(stage.target)
+        place.keep(stage, findings, told, title=f"link {link}")
     if not all(finding.is_valid for finding in findings):
         print("error: these boxes dropped probes: the run is invalid; lower --rate", file=sys.stderr)
         leave(FAILED)

@@ -17,6 +17,7 @@ from lossylink.measuring.line import table
 from lossylink.measuring.line.drift import Drift, History, crossing, drift_of, history_of
 from lossylink.scenario.coded_line import read_coded_line
 from lossylink.statistics.arguments import FloatArray
+from lossylink.statistics.estimates import Estimate
 
 from .conftest import Ended
 
@@ -46,7 +47,7 @@ def test_a_change_is_found_where_it_is() -> None:
     found = drift_of(history(growth_a_day=1.0, seed=1))
     assert found.is_change
     assert found.change_s == pytest.approx(24 * HOUR_S, abs=6 * HOUR_S)
-    assert found.growth_low < 1.0 / DAY_S < found.growth_high
+    assert found.growth.contains(1.0 / DAY_S)
     assert found.now == pytest.approx(LEVEL * np.exp(71 / 24 - 1), rel=0.2)
 
 
@@ -63,7 +64,7 @@ def test_the_interval_of_the_crossing_holds() -> None:
     for seed in range(count):
         one = crossing(drift_of(history(growth_a_day=1.0, seed=seed)), wanted)
         assert one is not None
-        covered += one.low_s <= truth <= one.high_s
+        covered += one.contains(truth)
     assert covered >= stats.binom.ppf(1e-3, count, 0.95)
 
 
@@ -145,7 +146,7 @@ def test_a_line_beyond_its_target_has_crossed_it(command: Command, tmp_path: Pat
 def test_few_readings_behind_a_change_have_an_interval_without_end() -> None:
     times = np.arange(12.0)
     values = np.where(times < 8, 1e-6, 1e-5) * np.exp(0.5 * np.cos(9 * times))
-    found = Drift(History(times, values), 1e-3, 8.0, 0.01, 1e-9, 0.02, 1e-5)
+    found = Drift(History(times, values), 1e-3, 8.0, Estimate(0.01, 1e-9, 0.02), 1e-5)
     told = crossing(found, 1e-4)
     assert told is not None
-    assert told.high_s == np.inf
+    assert told.high == np.inf

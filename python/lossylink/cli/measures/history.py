@@ -16,7 +16,8 @@ from lossylink.scenario.loss import parse_loss
 from lossylink.units import CHECK_BYTES
 
 if TYPE_CHECKING:
-    from lossylink.measuring.line.drift import Crossing, Drift
+    from lossylink.measuring.line.drift import Drift
+    from lossylink.statistics.estimates import Estimate
 
 _DAY_S, _HOUR_S = 86_400.0, 3_600.0
 
@@ -28,7 +29,7 @@ class _Told:
     drift: Drift
     target: float
     wanted: float
-    crossing: Crossing | None
+    crossing: Estimate | None
 
     def lines(self) -> Iterator[str]:
         """Yield what the history tells, in words."""
@@ -39,7 +40,7 @@ class _Told:
         if not drift.is_change:
             yield f"  no change is told from the scatter of the readings ({chance})"
         else:
-            day = [f"{one * _DAY_S:.3g}" for one in (drift.growth, drift.growth_low, drift.growth_high)]
+            day = [f"{one * _DAY_S:.3g}" for one in drift.growth.as_json().values()]
             yield f"  a change at {drift.change_s:.6g} s ({chance})"
             yield f"  behind it the logarithm grows by {day[0]} a day (95 % interval {day[1]} to {day[2]})"
         yield f"  target {self.target:g}: crossed at a bit error ratio of {self.wanted:.4g}"
@@ -52,8 +53,8 @@ class _Told:
             return "the target is crossed already"
         if self.crossing is None:
             return "the readings do not tell when: they show no growth that is certain"
-        low, high = (one - last for one in (self.crossing.low_s, self.crossing.high_s))
-        middle = _span(self.crossing.time_s - last)
+        low, high = (one - last for one in (self.crossing.low, self.crossing.high))
+        middle = _span(self.crossing.value - last)
         if high == float("inf"):
             return f"the target is crossed in about {middle}, and the readings do not tell how late at most"
         return f"the target is crossed in {middle} (95 % interval {_span(max(low, 0.0))} to {_span(high)})"
@@ -104,22 +105,15 @@ def _told(path: Path, *, code: str, target: float, rate_bps: int, octets: int) -
 
 
 def _figures(told: _Told) -> dict[str, Any]:
-    crossed = told.crossing
-    ends = (
-        None if crossed is None else {"value": crossed.time_s, "low": crossed.low_s, "high": crossed.high_s}
-    )
+    crossed = told.crossing.as_json() if told.crossing is not None else {}
     return {
         "p_value": told.drift.p_value,
         "change_s": told.drift.change_s if told.drift.is_change else None,
-        "growth_per_s": {
-            "value": told.drift.growth,
-            "low": told.drift.growth_low,
-            "high": told.drift.growth_high,
-        },
+        "growth_per_s": told.drift.growth.as_json(),
         "bit_error_ratio": told.drift.now,
         "target_loss_ratio": told.target,
         "target_bit_error_ratio": told.wanted,
-        "crossing_s": {key: one if abs(one) < float("inf") else None for key, one in (ends or {}).items()},
+        "crossing_s": {key: one if abs(one) < float("inf") else None for key, one in crossed.items()},
     }
 
 

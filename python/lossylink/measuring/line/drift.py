@@ -27,6 +27,7 @@ from lossylink.measuring.line.totals import totals_of
 from lossylink.scenario.coded_line import CodedLine
 from lossylink.statistics import CONFIDENCE
 from lossylink.statistics.arguments import FloatArray
+from lossylink.statistics.estimates import Estimate
 
 FEWEST: Final = 8
 """Readings below which nothing is said about drift."""
@@ -46,15 +47,6 @@ class History:
 
 
 @dataclass(frozen=True)
-class Crossing:
-    """When the bit error ratio crosses a target, in seconds on the clock of the readings."""
-
-    time_s: float
-    low_s: float
-    high_s: float
-
-
-@dataclass(frozen=True)
 class Drift:
     """What a history tells."""
 
@@ -63,10 +55,8 @@ class Drift:
     """Chance of a change as marked as the best one if there is none."""
     change_s: float
     """The first reading behind the best change."""
-    growth: float
+    growth: Estimate
     """By how much the logarithm of the bit error ratio grows behind the change, a second."""
-    growth_low: float
-    growth_high: float
     now: float
     """The bit error ratio at the last reading, along the model."""
 
@@ -128,24 +118,24 @@ def drift_of(history: History) -> Drift:
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, values.size - first - 2)) * float(fitted.stderr)
     slope = float(fitted.slope)
     now = float(fitted.intercept + fitted.slope * times[-1]) if p_value < DOUBT else float(values.mean())
-    return Drift(
-        history, p_value, float(times[first]), slope, slope - reach, slope + reach, float(np.exp(now))
-    )
+    growth = Estimate(slope, slope - reach, slope + reach)
+    return Drift(history, p_value, float(times[first]), growth, float(np.exp(now)))
 
 
-def crossing(drift: Drift, bit_error_ratio: float) -> Crossing | None:
-    """Return when the bit error ratio will cross a target; nothing where the readings cannot tell.
+def crossing(drift: Drift, bit_error_ratio: float) -> Estimate | None:
+    """Return when the bit error ratio will cross a target, in seconds on the clock of the readings.
+
+    Nothing is returned where the readings cannot tell.
 
     They cannot where there is no change, where its growth may as well be none, or where the line falls.
     """
-    if not drift.is_change or drift.growth_low <= 0:
+    if not drift.is_change or drift.growth.low <= 0:
         return None
     times, values = drift.history.times_s, np.log(drift.history.ratios)
     wanted = float(np.log(bit_error_ratio))
     found = [_fieller(times[at:], values[at:], wanted) for at in _changes(times, values)]
-    lows, highs = zip(*((one.low_s, one.high_s) for one in found), strict=True)
     best = _fieller(times[times >= drift.change_s], values[times >= drift.change_s], wanted)
-    return Crossing(best.time_s, min(lows), max(highs))
+    return Estimate(best.value, min(one.low for one in found), max(one.high for one in found))
 
 
 def _gains(times: FloatArray, columns: FloatArray) -> FloatArray:
@@ -183,7 +173,7 @@ def _changes(times: FloatArray, values: FloatArray) -> NDArray[np.int64]:
     return np.flatnonzero(left <= most)
 
 
-def _fieller(times: FloatArray, values: FloatArray, wanted: float) -> Crossing:
+def _fieller(times: FloatArray, values: FloatArray, wanted: float) -> Estimate:
     """Return where a regression meets a value, with Fieller's interval, which may have no end."""
     fitted, middle = stats.linregress(times, values), float(times.mean())
     freedom = times.size - 2
@@ -196,6 +186,6 @@ def _fieller(times: FloatArray, values: FloatArray, wanted: float) -> Crossing:
     square = slope**2 - reach / spread
     best = middle + rise / slope if slope else np.inf
     if square <= 0:
-        return Crossing(best, -np.inf, np.inf)
+        return Estimate(best, -np.inf, np.inf)
     root = np.sqrt(max(0.0, (slope * rise) ** 2 - square * (rise**2 - reach / times.size)))
-    return Crossing(best, middle + (slope * rise - root) / square, middle + (slope * rise + root) / square)
+    return Estimate(best, middle + (slope * rise - root) / square, middle + (slope * rise + root) / square)

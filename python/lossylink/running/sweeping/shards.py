@@ -67,24 +67,20 @@ class Finished:
     def run(self, *, with_intervals: bool = False) -> Run:
         """Return the run, with its tables where they are kept; its rows may have intervals of percentiles."""
         summary = json.loads(self.summary)
-        rows = _with_intervals(summary)
-        if summary.pop(INTERVALS, None) and with_intervals:
-            summary["rows"] = rows
+        summary["rows"] = self.rows() if with_intervals else summary["rows"]
+        summary.pop(INTERVALS, None)
         return Run.of_summary(summary, tables={name: self.table(name) for name in self.tables or ()})
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of the run, with intervals of percentiles."""
-        return _with_intervals(json.loads(self.summary))
+        summary = json.loads(self.summary)
+        intervals = summary.get(INTERVALS) or [{}] * len(summary["rows"])
+        return [row | more for row, more in zip(summary["rows"], intervals, strict=True)]
 
     def table(self, name: str) -> polars.DataFrame:
         """Return a table of the point."""
         frame = polars.read_parquet(_table_path(self.path, name))
         return frame.filter(polars.col(POINT) == self.name).drop(POINT)
-
-
-def _with_intervals(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = summary["rows"]
-    return [row | more for row, more in zip(rows, summary.get(INTERVALS) or [{}] * len(rows), strict=True)]
 
 
 @dataclass
@@ -104,10 +100,9 @@ class Shard:
             kind: frame.select(polars.lit(name).alias(POINT), *frame.columns)
             for kind, frame in (run.tables if with_tables else {}).items()
         }
-        # Frames of a file have the same columns in the same order.
-        waiting = {kind: self._frames[kind][0] for kind in frames.keys() & self._frames.keys()}
+        # A file has tables of one schema, which compares the order of columns as well.
         if any(
-            list(one.schema.items()) != list(frames[kind].schema.items()) for kind, one in waiting.items()
+            self._frames[kind][0].schema != frames[kind].schema for kind in frames if kind in self._frames
         ):
             self.write()
         for kind, frame in frames.items():
@@ -145,10 +140,8 @@ def read(
     for _ in range(LISTINGS):
         listed = sorted({*paths(folder), *beside})
         for one in (one for path in listed for one in read_shard(path)):
-            if names is not None and one.name not in names:
-                continue
-            if one.name not in found or one.rank > found[one.name].rank:
-                found[one.name] = one
+            if names is None or one.name in names:
+                found[one.name] = max(found.get(one.name, one), one, key=lambda each: each.rank)
         if all(path.exists() for path in listed):
             break
         # Another client has put them into one: that one is there by now.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossylink.cli.measures.kept import Place, begin_of
 from lossylink.cli.options.declaring import option
@@ -17,6 +16,7 @@ from lossylink.measuring.line.recognised import read_gauges
 if TYPE_CHECKING:
     from lossylink.measuring.counters import Counted
     from lossylink.measuring.line.finding import LineFinding
+    from lossylink.scenario.coded_line import CodedLine
 
 #: The code of lanes from 50 Gb/s on.
 CODE = "rs544"
@@ -42,7 +42,7 @@ class Reading:
     code: str
     seconds: float | None
 
-    def found(self, *, rate_bps: int, frame_bytes: int, needs_histogram: bool) -> LineFinding:
+    def found(self, place: Place, *, needs_histogram: bool) -> LineFinding:
         """Read the gauges and fit them.
 
         Raises
@@ -51,9 +51,9 @@ class Reading:
             The text, the code or the counters are wrong; one line says how to mend it.
         """
         from lossylink.measuring.line.finding import LineFinding
-        from lossylink.scenario.coded_line import read_coded_line
 
-        line = _option("--code", lambda: read_coded_line(self.code, rate_bps=rate_bps))
+        rate_bps, frame_bytes = place.rate_bps, place.frame_bytes
+        line = line_of(self.code, rate_bps=rate_bps)
         gauges = read_gauges(self.path, port=self.port)
         if self.before is not None:
             gauges = gauges.since(read_gauges(self.before, port=self.port))
@@ -67,10 +67,7 @@ class Reading:
 
 def keep_gauges(reading: Reading, place: Place, *, needs_histogram: bool, begin: str) -> None:
     """Read gauges, print what they tell, and write a scenario of it."""
-    found = reading.found(
-        rate_bps=place.rate_bps, frame_bytes=place.frame_bytes, needs_histogram=needs_histogram
-    )
-    name = reading.path.name
+    found, name = reading.found(place, needs_histogram=needs_histogram), reading.path.name
     with place.staged(begin_of(begin, reading.path)) as stage:
         for line in found.lines():
             print(line)
@@ -95,8 +92,11 @@ def live_lines(counted: Counted, *, code: str, rate_bps: int, frame_bytes: int) 
     return [f"  {line}" for line in (*found.lines(), found.verdict)]
 
 
-def _option(name: str, read: Callable[[], Any]) -> Any:
+def line_of(code: str, *, rate_bps: int) -> CodedLine:
+    """Read ``--code``; a `UserError` names the option."""
+    from lossylink.scenario.coded_line import read_coded_line
+
     try:
-        return read()
+        return read_coded_line(code, rate_bps=rate_bps)
     except UserError as error:
-        raise UserError(f"{name}: {error}") from None
+        raise UserError(f"--code: {error}") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossylink._package import compressed
+from lossylink.cli.measures.gauges import line_of
 from lossylink.cli.measures.kept import Place, begin_of
 from lossylink.errors import UserError
 from lossylink.measuring.line import recognised, table
@@ -88,13 +89,9 @@ def keep_history(path: Path, place: Place, *, code: str, target: float) -> None:
 
 def _told(path: Path, *, code: str, target: float, rate_bps: int, octets: int) -> tuple[_Told, Any]:
     from lossylink.measuring.line.drift import crossing, drift_of, history_of
-    from lossylink.scenario.coded_line import read_coded_line
     from lossylink.theory.phy import bit_error_ratio_for
 
-    try:
-        line = read_coded_line(code, rate_bps=rate_bps)
-    except UserError as error:
-        raise UserError(f"--code: {error}") from None
+    line = line_of(code, rate_bps=rate_bps)
     text = compressed.read_text(path, most_bytes=recognised.MOST_BYTES, what="the history")
     drift = drift_of(history_of(table.read_all(text, str(path)), line, rate_bps=rate_bps))
     try:

@@ -145,22 +145,20 @@ def _measure(
     place = Place(output=output, replace=replace, rate_bps=rate_bps, frame_bytes=length_bytes)
     with place.staged(f"measure-{link}") as stage:
         if counters:
-            findings, told, is_shorter = _by_counters(
-                interface, seconds, code=code, rate_bps=rate_bps, frame_bytes=length_bytes
-            )
+            findings, told = _by_counters(interface, place, seconds, code=code)
         else:
             measured = _by_probes(interface, rate_per_s, length_bytes, seconds, wait)
             _tell_rate(measured, rate_per_s)
-            findings, told, is_shorter = _of_peer(link, measured)
+            findings, told = _of_peer(link, measured)
             told |= {"probe_bytes": length_bytes, "rate_per_s": rate_per_s}
         told = {"link": link, "seconds_wanted": seconds, **told}
-        if is_shorter:
+        if told["is_shorter"]:
             stage.give_way()
         place.keep(stage, findings, told, title=f"link {link}")
     if not all(finding.is_valid for finding in findings):
         print("error: these boxes dropped probes: the run is invalid; lower --rate", file=sys.stderr)
         leave(FAILED)
-    if is_shorter:
+    if told["is_shorter"]:
         print("stopped before its time: what was measured until then is kept", file=sys.stderr)
         leave(INTERRUPTED)
 
@@ -217,7 +215,7 @@ def _tell_rate(measured: Measured, rate_per_s: int) -> None:
         print(f"this box sent {reached_per_s:,.0f} probes a second, not {rate_per_s:,}", file=sys.stderr)
 
 
-def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, Any], bool]:
+def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, Any]]:
     from lossylink.measuring.outcome import Finding
 
     if measured.ours is None:
@@ -232,13 +230,12 @@ def _of_peer(link: str, measured: Measured) -> tuple[list[Finding], dict[str, An
             for key, title, one in ways
             if one is not None and one.record.frames
         ]
-    told = {"seconds": measured.seconds, "is_shorter": measured.is_shorter}
-    return findings, told, measured.is_shorter
+    return findings, {"seconds": measured.seconds, "is_shorter": measured.is_shorter}
 
 
 def _by_counters(
-    interface: Interface, seconds: float, *, code: str, rate_bps: int, frame_bytes: int
-) -> tuple[list[Finding], dict[str, Any], bool]:
+    interface: Interface, place: Place, seconds: float, *, code: str
+) -> tuple[list[Finding], dict[str, Any]]:
     from lossylink.measuring.counters import count
     from lossylink.measuring.outcome import Finding
 
@@ -246,7 +243,7 @@ def _by_counters(
         counted = count(interface, seconds=seconds, report=progress)
     finding = Finding("forward", f"the peer to {interface.name}", counted.fit, "frames")
     print("\n".join(counted.lines()))
-    for line in live_lines(counted, code=code, rate_bps=rate_bps, frame_bytes=frame_bytes):
+    for line in live_lines(counted, code=code, rate_bps=place.rate_bps, frame_bytes=place.frame_bytes):
         print(line)
     told = {
         "seconds": counted.seconds,
@@ -254,4 +251,4 @@ def _by_counters(
         "fec_blocks": counted.fec_blocks,
         "errors": counted.errors,
     }
-    return [finding], told, counted.is_shorter
+    return [finding], told

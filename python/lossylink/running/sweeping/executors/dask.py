@@ -25,8 +25,8 @@ def _open(asked: Asked) -> Iterator[Workers]:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise missing("dask", error) from None
-    if asked.scheduler is None:
-        with ExitStack() as stack:
+    with ExitStack() as stack:
+        if asked.scheduler is None:
             with _deaf_children():
                 # Each process has one thread; its tables are written by one thread, too.
                 cluster = LocalCluster(
@@ -39,12 +39,14 @@ def _open(asked: Asked) -> Iterator[Workers]:
                     env={"POLARS_MAX_THREADS": "1"},
                 )
                 stack.enter_context(cluster)
-            client = stack.enter_context(Client(cluster))
+            client, count = stack.enter_context(Client(cluster)), asked.threads
             client.register_plugin(_heedless())
-            yield _workers(client, asked.threads)
-        return
-    with _connected(Client, asked.scheduler) as client:
-        yield _workers(client, sum(client.nthreads().values()) or EXPECTED_WORKERS)
+        else:
+            client = stack.enter_context(_connected(Client, asked.scheduler))
+            count = sum(client.nthreads().values()) or EXPECTED_WORKERS
+        # Impure: a task that is asked for again, because its worker died, is to be done again.
+        executor = client.get_executor(pure=False)
+        yield Workers(submit=lambda tasks: [executor.submit(do, task) for task in tasks], count=count)
 
 
 @contextmanager
@@ -83,12 +85,6 @@ def _connected(client: Any, address: str) -> Any:
     except (OSError, ValueError) as error:
         words = f"no Dask scheduler answers at {address} ({type(error).__name__})"
         raise UserError(f"--scheduler: {words}; start one with dask scheduler") from None
-
-
-def _workers(client: Any, count: int) -> Workers:
-    # Impure: a task that is asked for again, because its worker died, is to be done again.
-    executor = client.get_executor(pure=False)
-    return Workers(submit=lambda tasks: [executor.submit(do, task) for task in tasks], count=count)
 
 
 EXECUTOR = ExecutorKind(options=frozenset({"scheduler"}), open=_open)

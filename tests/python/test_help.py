@@ -20,6 +20,16 @@ Command = Callable[..., Ended]
 
 #: Commands whose examples need nothing but this machine, and end by themselves.
 HARMLESS = {"run", "sweep", "plan", "list", "keys", "explain", "doctor"}
+#: Words of examples that ask for long work, and words in their place that ask for the like on a smaller scale.
+SMALLER = {
+    "flow.trials=2000": "flow.trials=50",
+    "seed=1..20": "seed=1,2",
+    "max=20k": "max=100",
+    "packets=1M": "packets=20k",
+    "--rare": "--rare --set run.looks=500",
+    "web-search": "rpc",
+    "pods=261": "pods=4",
+}
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -83,9 +93,15 @@ def test_an_example_works(words: str, command: Command, tmp_path: Path) -> None:
     (tmp_path / "my-link.toml").write_text(scenario)
     (tmp_path / "links.csv").write_text("name,rate,corrupted,received\na,100Gbps,1200,3000000\n")
     shutil.copy(Path(__file__).with_name("samples") / "iperf3-tcp.json", tmp_path / "iperf3.json")
+    for large, small in SMALLER.items():
+        words = words.replace(large, small)
     ended = command(*shlex.split(words))
     assert ended.code == 0, ended.err
     assert ended.out
+
+
+def test_what_is_made_smaller_stands_in_examples() -> None:
+    assert [large for large in SMALLER if not any(large in words for _, words in EXAMPLES)] == []
 
 
 @pytest.mark.parametrize("words", [(), ("lab",)], ids=["lossylink", "lossylink lab"])

@@ -309,12 +309,9 @@ def test_options_of_another_plan_are_refused(words: list[str], told: str, comman
     assert told in ended.err
 
 
-def test_a_plan_is_printed_and_is_one_object(command: Command) -> None:
+def test_a_plan_is_one_object(command: Command) -> None:
+    """As words it is printed in the guide to planning, whose transcripts are compared."""
     words = ("plan", "--fabric", "fat-tree:k=4", "--years", "1", "--capacity", "0%")
-    shown = command(*words)
-    assert shown.code == 0
-    assert shown.out.splitlines()[0].startswith("fat-tree:k=4, 32 links at 100 Gb/s, 1 year; to keep: ")
-    assert "\ntake " in shown.out
     told = json.loads(command(*words, "--json").out)
     assert len(told["rows"]) == 3 + 3 * 4
     assert told["recommended"] in {one["policy"] for one in told["rows"]}

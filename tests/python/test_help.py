@@ -20,7 +20,7 @@ Command = Callable[..., Ended]
 
 #: Commands whose examples need nothing but this machine, and end by themselves.
 HARMLESS = {"run", "sweep", "plan", "list", "keys", "explain", "doctor"}
-#: Words of examples that ask for long work, and words in their place that ask for the like on a smaller scale.
+#: Words of examples that ask for long work, and words in their place that ask for less of it.
 SMALLER = {
     "flow.trials=2000": "flow.trials=50",
     "seed=1..20": "seed=1,2",

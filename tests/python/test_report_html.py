@@ -22,6 +22,7 @@ from lossylink.reproduce.framework.model import Outcome, Scale
 from lossylink.reproduce.reproduction import registry
 from lossylink.reproduce.reproduction.report import page_of_result
 
+from .conftest import Reproduced
 from .page_support import addresses, elements, identifiers
 from .synthetic import synthetic_runner
 
@@ -30,20 +31,13 @@ LARGEST_REPORT_BYTES = 1_800_000
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("report")
+def output(reproduced: Reproduced) -> Path:
+    return reproduced.folder
 
 
 @pytest.fixture(scope="module")
-def result(output: Path) -> ReproduceResult:
-    return reproduce(
-        output=output,
-        runner=synthetic_runner,
-        console=Console(file=io.StringIO()),
-        progress=False,
-        with_figures=False,
-        command=["lossylink", "reproduce"],
-    )
+def result(reproduced: Reproduced) -> ReproduceResult:
+    return reproduced.result
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,11 @@ from lossylink.reproduce.framework.kept import FOLDER, Kept, KeptVerdict, keep, 
 from lossylink.reproduce.framework.model import Outcome
 from lossylink.reproduce.reproduction import registry
 
+from .conftest import Reproduced
 from .synthetic import synthetic_runner
 
 
-def full_run(folder: Path, only: list[str] | None, *, quick: bool = False) -> None:
+def full_run(folder: Path, only: list[str], *, quick: bool = False) -> None:
     quiet = Console(file=io.StringIO())
     options: dict[str, Any] = {"progress": False, "with_figures": False, "console": quiet}
     reproduce(output=folder, only=only, quick=quick, runner=synthetic_runner, **options)
@@ -36,16 +37,16 @@ def test_a_full_run_is_kept_with_every_verdict(tmp_path: Path) -> None:
     assert "0123456789ab" in kept.origin
 
 
-def test_only_a_complete_full_run_is_kept(tmp_path: Path) -> None:
+def test_only_a_complete_full_run_is_kept(tmp_path: Path, reproduced: Reproduced) -> None:
     full_run(tmp_path, ["ablation"], quick=True)
     with pytest.raises(ValueError, match="no complete full run of ablation"):
         keep(tmp_path, "ablation", commit="0", folder=tmp_path)
     with pytest.raises(ValueError, match="no complete full run of fec"):
         keep(tmp_path, "fec", commit="0", folder=tmp_path)
     assert load("fec", folder=tmp_path) is None
-    full_run(tmp_path, None)  # all experiments, this one in its quick form
+    # Where every experiment runs, this one has its quick form.
     with pytest.raises(ValueError, match="no complete full run of fec"):
-        keep(tmp_path, "fec", commit="0", folder=tmp_path)
+        keep(reproduced.folder, "fec", commit="0", folder=tmp_path)
     full_run(tmp_path, ["ablation", "stress"])
     with pytest.raises(ValueError, match="run ablation alone"):
         keep(tmp_path, "ablation", commit="0", folder=tmp_path)

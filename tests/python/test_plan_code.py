@@ -53,9 +53,9 @@ def test_bursts_are_as_long_as_a_failed_codeword_makes_them(frame_bytes: int) ->
 
 
 def test_a_plan_says_on_what_its_bursts_rest() -> None:
-    planned = plan(link("phy:code=rs544,ber=4e-4", frame_bytes=100), target=1e-12)
+    planned = plan(link("phy:code=rs544,ber=4e-4", frame_bytes=400), target=1e-12)
     (note,) = [note for note in planned.notes if "a codeword that fails" in note]
-    hit = frames_hit_by_group(CODES["rs544"], frame_bytes=104)
+    hit = frames_hit_by_group(CODES["rs544"], frame_bytes=404)
     assert f"takes {hit:.3g} frames in a row" in note
 
 

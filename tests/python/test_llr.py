@@ -11,7 +11,6 @@ import lossylink
 from lossylink.declared.protections import Protection, parse_protection
 from lossylink.declared.protections.llr import FAMILY, options
 from lossylink.errors import UserError
-from lossylink.planning import Link
 from lossylink.planning.families import llr as prediction
 from lossylink.planning.stress import simulate
 from lossylink.planning.verify import compare
@@ -19,6 +18,8 @@ from lossylink.running.backends.live.stress import load_rate
 from lossylink.scenario.loss import parse_loss
 from lossylink.scenario.resolving import resolve
 from lossylink.theory import llr
+
+from .planned_links import link
 
 DEFAULTS = {
     "family": "llr",
@@ -124,11 +125,6 @@ def test_the_lag_is_the_simulators() -> None:
     assert long_spacing_ns == pytest.approx(323.68 + 1310.72 / 2 + 123.04 / 2, rel=0.01)
 
 
-def link(rate_gbps: int, loss: float, **rest: Any) -> Link:
-    settings: dict[str, Any] = {"rate_bps": rate_gbps * 10**9, "propagation_ps": 0, "loss_ratio": loss}
-    return Link(**(settings | rest))
-
-
 @pytest.mark.parametrize("loss", [1e-4, 1e-3])
 @pytest.mark.parametrize(
     ("rate_gbps", "rest"),
@@ -142,7 +138,7 @@ def link(rate_gbps: int, loss: float, **rest: Any) -> Link:
     ],
 )
 def test_goodput_is_one_over_one_plus_p_w(rate_gbps: int, rest: dict[str, Any], loss: float) -> None:
-    here = link(rate_gbps, loss, **rest)
+    here = link(loss, rate_gbps=rate_gbps, **rest)
     speed = simulate(here, "llr", packets=400_000)["effective_link_speed_gbps"]
     share = float(llr.goodput_share(loss_ratio=loss, lag_frames=prediction.lag_frames(here)))
     assert speed / rate_gbps == pytest.approx(share, rel=0.02)
@@ -151,14 +147,14 @@ def test_goodput_is_one_over_one_plus_p_w(rate_gbps: int, rest: dict[str, Any], 
 @pytest.mark.parametrize("replays", [1, 2, 5])
 @pytest.mark.parametrize(("rate_gbps", "loss"), [(10, 1e-2), (100, 1e-1), (400, 1e-2), (800, 1e-1)])
 def test_lost_replays_and_flushes_are_in_the_prediction(rate_gbps: int, loss: float, replays: int) -> None:
-    here = link(rate_gbps, loss)
+    here = link(loss, rate_gbps=rate_gbps)
     predicted = prediction.predict(here, replays=replays)
     row = simulate(here, predicted.protection, packets=300_000)
     assert [one for one in compare(predicted, row) if not one.agrees] == []
 
 
 def test_a_flush_gives_up_a_window() -> None:
-    here = link(100, 0.1)
+    here = link(0.1)
     row = simulate(here, "llr:replays=1", packets=100_000)
     assert row["llr_flushes"] > 500
     # The last one of the run may find less.
@@ -167,13 +163,13 @@ def test_a_flush_gives_up_a_window() -> None:
 
 
 def test_unlimited_replays_lose_nothing() -> None:
-    row = simulate(link(100, 0.3), "llr:replays=unlimited", packets=20_000)
+    row = simulate(link(0.3), "llr:replays=unlimited", packets=20_000)
     assert (row["effective_lost_packets"], row["llr_flushes"], row["reordered_packets"]) == (0, 0, 0)
     assert float(llr.residual_loss_ratio(loss_ratio=0.3, replays=255, window_frames=15)) == 0.0
 
 
 def test_an_error_that_is_seen_costs_less() -> None:
-    here = link(100, 1e-2)
+    here = link(1e-2)
     speeds = [
         simulate(here, text, packets=200_000)["effective_link_speed_gbps"]
         for text in ("llr", "llr:errors=seen")
@@ -209,14 +205,14 @@ def late_us(lost: str, gbps: int, text: str = "llr") -> tuple[float, float]:
 
 def test_a_lost_frame_is_as_late_as_estimated() -> None:
     late, residual = late_us("at:1000,3000,5000", 85)
-    expected = prediction.predict(link(100, 1e-3), replays=3).added_latency_us_typical.value
+    expected = prediction.predict(link(1e-3), replays=3).added_latency_us_typical.value
     assert residual == 0.0
     assert late == pytest.approx(expected, rel=0.3)
 
 
 def test_no_wait_exceeds_the_bound() -> None:
     """Not even where replays are lost so often that some frames wait for the timer twice."""
-    predicted = prediction.predict(link(100, 1e-3), replays=4).added_latency_us_worst.value
+    predicted = prediction.predict(link(1e-3), replays=4).added_latency_us_worst.value
     late, residual = late_us("bernoulli:0.05", 30, "llr:replays=4")
     assert predicted is not None
     assert residual == 0.0
@@ -224,16 +220,16 @@ def test_no_wait_exceeds_the_bound() -> None:
 
 
 def test_the_planner_takes_as_many_replays_as_the_target_needs() -> None:
-    here = link(100, 1e-3)
+    here = link(1e-3)
     for target, replays in ((1e-4, 1), (1e-8, 3), (1e-15, 5)):
         assert prediction.fewest_replays(here, target=target, budget_us=None) == replays
         below = prediction.effective_loss(here, replays - 1, 1e-3) if replays > 1 else math.inf
         assert prediction.effective_loss(here, replays, 1e-3) <= target < below
-    assert prediction.fewest_replays(link(100, 0.99), target=1e-15, budget_us=None) == 254
+    assert prediction.fewest_replays(link(0.99), target=1e-15, budget_us=None) == 254
 
 
 def test_a_budget_takes_replays_away() -> None:
-    here = link(100, 1e-2)
+    here = link(1e-2)
     within = prediction.fewest_replays(here, target=1e-15, budget_us=20.0)
     assert 1 <= within < prediction.fewest_replays(here, target=1e-15, budget_us=None)
     assert (prediction.predict(here, replays=within).added_latency_us_worst.value or 0) <= 20.0

@@ -14,7 +14,7 @@ from lossylink._native import design_effect
 from lossylink.charts.drawing import draw_sheet
 from lossylink.declared.protections import keeps_order
 from lossylink.errors import UserError
-from lossylink.planning import Link, Plan, plan, verify
+from lossylink.planning import Plan, plan, verify
 from lossylink.planning.families import fec as fec
 from lossylink.planning.families.linkguardian import prediction as linkguardian
 from lossylink.planning.figure import plan_sheet
@@ -24,10 +24,7 @@ from lossylink.planning.transport import FLOWS
 from lossylink.planning.verify import DIFFERS, NOT_TESTABLE, compare
 from lossylink.running.runner import run
 
-
-def link(*, rate_gbps: int = 100, loss: float = 1e-3, **rest: object) -> Link:
-    settings: dict[str, object] = {"rate_bps": rate_gbps * 10**9, "propagation_ps": 0, "loss_ratio": loss}
-    return Link(**(settings | rest))  # type: ignore[arg-type]
+from .planned_links import link
 
 
 def by_family(planned: Plan) -> dict[str, dict[str, object]]:

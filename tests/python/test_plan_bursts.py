@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +21,11 @@ from lossylink.planning.families.linkguardian import delays
 from lossylink.planning.families.linkguardian import prediction as lg_plan
 from lossylink.planning.prediction import CHAIN, EXACT, SIMULATED, Prediction
 from lossylink.planning.stress import loss_interval, simulate
-from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.scenario.loss import Loss
 from lossylink.theory import bursts, fec, llr
 from lossylink.theory.bursts import Chain
+
+from .planned_links import link
 
 LOSSES = (1e-2, 3e-2, 1e-1)
 BURSTS = (1.5, 3, 10)
@@ -36,11 +37,6 @@ CORRUPTED = 20_000
 FAMILY_DOUBT = 0.01
 """Chance that one sound case of the whole grid is called wrong; fixed before the first run."""
 CONFIDENCE = 1 - FAMILY_DOUBT / (len(LOSSES) * len(BURSTS) * len(PROTECTIONS))
-
-
-def link(loss: str, *, rate_gbps: int = 100, **rest: object) -> Link:
-    settings: dict[str, Any] = {"rate_bps": rate_gbps * 10**9, "propagation_ps": 0} | rest
-    return Link.losing(parse_loss(loss), **settings)
 
 
 def left(protection: str, here: Link) -> float:

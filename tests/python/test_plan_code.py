@@ -25,13 +25,10 @@ from lossylink.theory.bursts import Chain, block_residual_ratio
 from lossylink.theory.phy import CODES, bit_error_ratio_for, frame_loss_ratio, frames_hit_by_group
 
 from .conftest import Ended
+from .planned_links import link
 
 Command = Callable[..., Ended]
 RATE_BPS = 100 * 10**9
-
-
-def link(spelling: str, *, frame_bytes: int = 1_514) -> Link:
-    return Link.losing(parse_loss(spelling), rate_bps=RATE_BPS, propagation_ps=0, frame_bytes=frame_bytes)
 
 
 def test_the_loss_of_a_line_is_that_of_its_frames() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,13 +15,10 @@ from lossylink.planning.families.linkguardian import prediction as lg_plan
 from lossylink.planning.prediction import KEYS
 from lossylink.planning.stress import latest_us, simulate
 from lossylink.planning.verify import AGREES, DIFFERS, NOT_TESTABLE, Comparison
-from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.scenario.loss import Loss
 from lossylink.statistics.intervals import clustered
 
-
-def link(loss: str, *, rate_gbps: int = 100, **rest: object) -> Link:
-    settings: dict[str, Any] = {"rate_bps": rate_gbps * 10**9, "propagation_ps": 0} | rest
-    return Link.losing(parse_loss(loss), **settings)
+from .planned_links import link
 
 
 def worst_us(here: Link, protection: str) -> float:

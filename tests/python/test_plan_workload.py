@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.planning import Link, Workload, plan
+from lossylink.planning import Workload, plan
 from lossylink.planning.workload import UnderLoad, _tail, under_load
 from lossylink.running.runner import run
 from lossylink.statistics.estimates import Estimate, percentile
 
-
-def link(loss: float = 1e-3) -> Link:
-    return Link(rate_bps=100 * 10**9, propagation_ps=0, loss_ratio=loss)
+from .planned_links import link
 
 
 def test_a_workload_without_a_transport_is_refused() -> None:

@@ -28,12 +28,14 @@ class _Said:
             self.lines.append(line.rstrip("\n"))
 
     def wait_for(self, beginning: str) -> None:
+        """Wait for a line, and forget it with those before it; lines behind it may have come as well."""
         until(
             lambda: any(line.startswith(beginning) for line in self.lines),
             seconds=PATIENCE_SECONDS,
             what=f"'{beginning}'",
         )
-        self.lines.clear()
+        found = next(place for place, line in enumerate(self.lines) if line.startswith(beginning))
+        del self.lines[: found + 1]
 
     def rest(self) -> list[str]:
         self._reader.join(PATIENCE_SECONDS)

@@ -451,5 +451,5 @@ def without_clock(value: Any) -> Any:
 def test_done_is_small() -> None:
     import pickle
 
-    done = Done(paths=("points/0123456789abcdef-host-1-2.parquet",))
+    done = Done(paths=(Path("points/0123456789abcdef-host-1-2.parquet"),))
     assert len(pickle.dumps(done)) < 500

@@ -73,7 +73,7 @@ class Outcome(TypedDict):
 
 @final
 class Simulation:
-    """One experiment under one protection, whose parts have been built.
+    """One experiment under one protection: it has been read, and its parts were built once to check them.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "python" / "lossylink"
 #: Libraries that take more than 30 ms of processor time to load, and optional extras.
 HEAVY = frozenset(
     {
-        *("jinja2", "matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"),
+        *("matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"),
         *("distributed", "submitit", "thriftpy2"),
     }
 )

@@ -172,32 +172,22 @@ def test_errors_that_no_burst_factor_allows_leave_the_wider_region() -> None:
     assert 0 < found.codeword_error_ratio.low < found.codeword_error_ratio.high < 1
 
 
-#: Lines that are drawn of a kind; benches/gauges.py draws a thousand of many more kinds.
+#: Lines of each kind that are drawn here; benches/gauges.py draws a thousand of many more kinds.
 LINKS = 200
-#: Lines of each kind whose interval is computed, which takes a tenth of a second.
-COVERED = 80
-#: Ratio of errors, how often an error repeats, and codewords.
-KINDS = [
-    *((1e-4, 0.0, LONG), (1e-4, 0.5, LONG), (2e-4, 0.75, LONG)),
-    *((1e-5, 0.3, 10_000), (1e-8, 0.0, 1_000_000)),
-]
 
 
-def covered(ratio: float, repeat: float, codewords: int) -> int:
-    """Count the lines of a kind whose interval has the truth in it."""
+@pytest.mark.parametrize(
+    ("ratio", "repeat", "codewords"),
+    [(1e-4, 0.0, LONG), (1e-4, 0.5, LONG), (2e-4, 0.75, LONG), (1e-5, 0.3, 10_000), (1e-8, 0.0, 1_000_000)],
+)
+def test_the_interval_of_the_codeword_error_ratio_holds(ratio: float, repeat: float, codewords: int) -> None:
     truth = float(shares_of(KP4, ratio, repeat)[-1])
-    return sum(
+    covered = sum(
         Estimated(drawn(ratio, repeat, codewords, seed=seed)).codeword_error_ratio.contains(truth)
-        for seed in range(COVERED)
+        for seed in range(LINKS)
     )
-
-
-def test_the_interval_of_the_codeword_error_ratio_holds() -> None:
-    """On every kind of line, and on all kinds together, where fewer misses are chance."""
-    found = {kind: covered(*kind) for kind in KINDS}
     # An interval that holds 95 of 100 times covers fewer of the links once in 1,000 such tests.
-    assert min(found.values()) >= stats.binom.ppf(1e-3, COVERED, 0.95), found
-    assert sum(found.values()) >= stats.binom.ppf(1e-3, COVERED * len(KINDS), 0.95), found
+    assert covered >= stats.binom.ppf(1e-3, LINKS, 0.95)
 
 
 def test_independent_errors_are_taken_for_bursts_as_rarely_as_the_test_says() -> None:

@@ -1,4 +1,4 @@
-"""What a job runs: a configuration in the simulator's words, and the simulation that is built of it."""
+"""What a job runs: a configuration in the simulator's words, and the simulation that is read of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lossylink import _native
 
 
 class Setup:
-    """A configuration, of which one simulation is built when somebody asks for it.
+    """A configuration, of which one simulation is read when somebody asks for it.
 
-    Building checks: what cannot be simulated is refused there. A copy in another process builds anew.
+    Reading builds every part once, to check it: what cannot be simulated is refused there. A run builds its
+    parts anew from what was read, since parts wear out. A copy in another process reads anew.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from lossylink.scenario.scenario import Scenario
 def check_buildable(scenario: Scenario) -> None:
     """Refuse what the simulator, or live the data plane, would refuse of any protection.
 
-    What the simulator has built is run later.
+    What the simulator has read and checked is run later.
 
     Raises
     ------

@@ -128,7 +128,7 @@ fn a_workload_over_a_dead_link_ends() {
 proptest! {
     // The cases are the same in every run, so that they end in seconds: of cases drawn anew some take minutes, as flows that share a
     // fast line without a way back do. The fuzz target `ends` draws anew.
-    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(SEED), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, rng_seed: RngSeed::Fixed(SEED), ..ProptestConfig::default() })]
 
     #[test]
     #[cfg_attr(not(feature = "fast"), ignore = "hours of rounds")]

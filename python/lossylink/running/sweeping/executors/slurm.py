@@ -54,7 +54,7 @@ def _open(asked: Asked) -> Iterator[Workers]:
 
     def wait(jobs: Collection[Any]) -> set[Any]:
         time.sleep(POLL_SECONDS)
-        ended = {job for job in jobs if job.done()}
+        ended = {job for job in jobs if _has_ended(job)}
         waiting[:] = [job for job in waiting if job not in ended]
         return ended
 
@@ -63,6 +63,14 @@ def _open(asked: Asked) -> Iterator[Workers]:
     finally:
         for job in waiting:
             job.cancel(check=False)
+
+
+def _has_ended(job: Any) -> bool:
+    """Whether a job has a result, or an error that its result raises: killed, timed out, or left nothing."""
+    try:
+        return bool(job.done())
+    except Exception:  # each kind of error is submitit's own
+        return True
 
 
 def _value(text: str) -> str | int | float:

@@ -12,7 +12,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -79,59 +78,6 @@ def module_name(path: Path) -> str:
 @cache
 def trees() -> dict[str, ast.Module]:
     return {module_name(path): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
-
-
-def imports(body: list[ast.stmt], *, deferred: bool) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the imports that happen at run time, those inside functions when ``deferred``.
-
-    A package that loads its names when they are first used declares them for type checkers alone; these
-    imports are real ones.
-    """
-    is_lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body)
-    for node in body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node
-        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            if deferred and is_lazy:
-                yield from imports(node.body, deferred=deferred)
-        elif not isinstance(node, ast.FunctionDef) or deferred:
-            for name in ("body", "orelse", "finalbody", "handlers"):
-                yield from imports(getattr(node, name, []), deferred=deferred)
-
-
-def imported_modules(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    modules = {*trees(), "lossylink._native"}
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    else:
-        full = [f"{node.module}.{alias.name}" for alias in node.names]
-        names = [name if name in modules else str(node.module) for name in full]
-    yield from (name for name in names if name in modules)
-
-
-@pytest.mark.parametrize("deferred", [False, True])
-def test_no_modules_import_each_other(deferred: bool) -> None:
-    graph = {
-        name: {found for node in imports(tree.body, deferred=deferred) for found in imported_modules(node)}
-        - {name}
-        for name, tree in trees().items()
-    }
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(f"import circle: {' <- '.join(error.args[1])}")
-
-
-def test_the_search_for_circles_finds_one() -> None:
-    one, other = (
-        "from lossylink.running import runner",
-        "def late():\n    from lossylink.results.result import Result",
-    )
-    found = [
-        [name for node in imports(ast.parse(text).body, deferred=True) for name in imported_modules(node)]
-        for text in (one, other, "if TYPE_CHECKING:\n    import lossylink.running.runner")
-    ]
-    assert found == [["lossylink.running.runner"], ["lossylink.results.result"], []]
 
 
 def loads(tree: ast.AST) -> Iterator[str]:

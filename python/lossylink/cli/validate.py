@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from lossylink import run
 from lossylink.cli.exits import FAILED, leave
 from lossylink.cli.options.declaring import Command, flag, option
 from lossylink.cli.options.kinds import whole
@@ -19,6 +18,7 @@ from lossylink.linux.lab.comparison import Comparison, compare, points
 from lossylink.results.result import jsonable
 from lossylink.results.screen import Grid
 from lossylink.running.run import Run
+from lossylink.running.runner import run
 
 if TYPE_CHECKING:
     from lossylink.linux.guest.comparison import Throughput, Times

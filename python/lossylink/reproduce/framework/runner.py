@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-import lossylink
 from lossylink.reproduce.framework.model import Job
 from lossylink.running.run import Run
+from lossylink.running.runner import run
 
 Report = Callable[[float, float], None]
 """Told (done, total) several times a second."""
@@ -23,7 +23,7 @@ class Runner(Protocol):
 
 def simulate(job: Job, *, seed: int, threads: int, report: Report) -> Run:
     """Run a job through ``lossylink.run``, that is through the native simulator."""
-    return lossylink.run(
+    return run(
         job.experiment,
         protection=job.protections,
         settings=job.settings,

@@ -71,6 +71,8 @@ def test_published_figures_are_found_by_their_place(monkeypatch: pytest.MonkeyPa
     assert judged(monkeypatch, one, 1.0).published == 10.0
     assert judged(monkeypatch, two, 1.0).published == 3.0
     assert judged(monkeypatch, two, 1.0, published={}).published is None
+    with pytest.raises(KeyError, match=r"no figure was published at table\.p99\.none"):
+        judged(monkeypatch, 'at_least = 1\npublished = "table.p99.none"', 1.0)
     assert judged(monkeypatch, "at_least = 1\npublished = 9", 1.0).published == 9.0
 
 

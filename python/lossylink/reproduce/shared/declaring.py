@@ -186,7 +186,13 @@ class _Judges:
         return value
 
     def _figure(self, place: str | list[str] | float | None) -> float | None:
-        """A published figure; nothing where nothing was published."""
+        """A published figure; nothing where the statement names none, and without any published figures.
+
+        Raises
+        ------
+        KeyError
+            There is no figure at the place that the statement names.
+        """
         if isinstance(place, list):
             above, below = (self._figure(one) for one in place)
             return None if above is None or below is None else above / below
@@ -195,7 +201,10 @@ class _Judges:
         if place in self.measures:
             computed: float | None = self.measures[place](self.published)
             return computed
-        return published_at(self.published, place)
+        figure = published_at(self.published, place)
+        if figure is None and self.published:
+            raise KeyError(f"no figure was published at {place}")
+        return figure
 
     def _measure(self, call: Call) -> Measure:
         """A quantity with its interval; one without is known exactly."""

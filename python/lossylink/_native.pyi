@@ -9,6 +9,7 @@ __all__ = [
     "Monitor",
     "Simulation",
     "binomial_interval",
+    "burst_chances",
     "check_protection",
     "clustered_interval",
     "commit",
@@ -187,6 +188,24 @@ def binomial_interval(events: int, trials: int, confidence: float) -> tuple[floa
     ------
     ValueError
         More events than trials, no trials, or a confidence that is not between 0 and 1.
+    """
+
+def burst_chances(mean: float, burst: float) -> tuple[float, float]:
+    """Return the chances of a Gilbert-Elliott chain to go bad and to recover, a frame.
+
+    The chain loses all frames of its bad state.
+
+    Parameters
+    ----------
+    mean
+        Share of frames that the chain loses.
+    burst
+        Mean length of a burst, in frames.
+
+    Raises
+    ------
+    ValueError
+        The mean is no ratio, a burst is shorter than a frame, or too short for the mean.
     """
 
 def clustered_interval(

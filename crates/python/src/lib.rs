@@ -64,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<table::Columns>()?;
     module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::burst_chances, module)?)?;
     module.add_function(wrap_pyfunction!(rules::clustered_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::design_effect, module)?)?;
     module.add_function(wrap_pyfunction!(rules::loss_design_effect, module)?)?;

@@ -82,6 +82,12 @@ pub(crate) fn clustered_interval(
     Ok(DesignEffect { factor: design_effect, batches }.interval((events, trials), confidence))
 }
 
+/// Returns the chances of a chain that loses frames in bursts; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn burst_chances(mean: f64, burst: f64) -> PyResult<(f64, f64)> {
+    lossylink_core::loss::burst_chances(mean, burst).map_err(|error| refusal(&error))
+}
+
 /// Returns by how much events come together; see `_native.pyi` for the contract.
 #[pyfunction]
 #[pyo3(signature = (batches, foreseen=None))]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lossylink import _native
 from lossylink._package import compressed
 from lossylink.errors import UserError, unknown
 from lossylink.scenario import netem, phy
@@ -227,12 +228,10 @@ def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float
         burst = float(burst_text)
     except ValueError:
         raise UserError(f"'{text}': burst '{burst_text}' is not a number of frames") from None
-    if not (math.isfinite(burst) and burst >= 1.0):
-        raise UserError(f"'{text}': a burst lasts at least 1 frame")
-    p = mean / (burst * (1.0 - mean)) if mean < 1.0 else math.inf
-    if p > 1.0:
-        raise UserError(f"'{text}': bursts this short cannot reach that mean; make them longer")
-    return p, 1.0 / burst
+    try:
+        return _native.burst_chances(mean, burst)
+    except ValueError as error:
+        raise UserError(f"'{text}': {error}") from None
 
 
 def _phy(text: str, rest: str) -> Loss:

@@ -30,6 +30,15 @@ pub enum LossError {
     /// A chain that never leaves the state in which it starts.
     #[error("p and r are both 0, so the chain never changes state: use a plain loss rate instead")]
     ChainNeverMoves,
+    /// Bursts of less than a frame.
+    #[error("a burst lasts at least 1 frame, not {0}")]
+    ShortBurst(f64),
+    /// Bursts that are too short for a mean.
+    #[error("bursts this short cannot reach that mean; make them longer")]
+    RareBursts,
+    /// A chain without some of its numbers.
+    #[error("a chain has either p, r, loss_good and loss_bad, or mean and burst: write one of both")]
+    HalfAChain,
     /// The name of no code.
     #[error("'{0}' is no code: write none, firecode, rs528, rs544, rs272, or rsN/K/m such as rs544/514/10")]
     UnknownCode(String),

@@ -29,22 +29,56 @@ pub struct GilbertElliott {
     loss_bad: Probability,
 }
 
-/// The four chances as numbers, in JSON.
+/// A chain in JSON: its four chances, or the share of frames that are lost and the mean length of a burst in frames.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Chances {
-    p: f64,
-    r: f64,
-    loss_good: f64,
-    loss_bad: f64,
+    p: Option<f64>,
+    r: Option<f64>,
+    loss_good: Option<f64>,
+    loss_bad: Option<f64>,
+    mean: Option<f64>,
+    burst: Option<f64>,
 }
 
 impl TryFrom<Chances> for GilbertElliott {
     type Error = LossError;
 
-    fn try_from(Chances { p, r, loss_good, loss_bad }: Chances) -> Result<Self, LossError> {
-        Self::new(p, r, loss_good, loss_bad)
+    fn try_from(given: Chances) -> Result<Self, LossError> {
+        match given {
+            Chances {
+                p: Some(p),
+                r: Some(r),
+                loss_good: Some(good),
+                loss_bad: Some(bad),
+                mean: None,
+                burst: None,
+            } => Self::new(p, r, good, bad),
+            Chances {
+                p: None,
+                r: None,
+                loss_good: None,
+                loss_bad: None,
+                mean: Some(mean),
+                burst: Some(burst),
+            } => Self::of_bursts(mean, burst),
+            _ => Err(LossError::HalfAChain),
+        }
     }
+}
+
+/// Returns the chances of a chain to go bad and to recover, a frame. The chain loses all frames of its bad state, and so the share
+/// `mean` of all frames, in bursts of `burst` frames on average.
+///
+/// # Errors
+/// If `mean` is no probability, a burst is shorter than a frame, or bursts are so short that they cannot reach the mean.
+pub fn burst_chances(mean: f64, burst: f64) -> Result<(f64, f64), LossError> {
+    chance("mean", mean)?;
+    if !(burst.is_finite() && burst >= 1.0) {
+        return Err(LossError::ShortBurst(burst));
+    }
+    let p = if mean < 1.0 { mean / (burst * (1.0 - mean)) } else { f64::INFINITY };
+    if p > 1.0 { Err(LossError::RareBursts) } else { Ok((p, 1.0 / burst)) }
 }
 
 impl GilbertElliott {
@@ -63,6 +97,15 @@ impl GilbertElliott {
             return Err(LossError::ChainNeverMoves);
         }
         Ok(chain)
+    }
+
+    /// Returns the chain of [`burst_chances`].
+    ///
+    /// # Errors
+    /// As [`burst_chances`].
+    pub fn of_bursts(mean: f64, burst: f64) -> Result<Self, LossError> {
+        let (p, r) = burst_chances(mean, burst)?;
+        Self::new(p, r, 0.0, 1.0)
     }
 
     /// Returns the chain that loses every frame of its bad state, with these chances, of which at least one is
@@ -179,6 +222,25 @@ mod tests {
             before = lost;
         }
         (losses, bursts)
+    }
+
+    #[test]
+    fn a_mean_and_a_burst_give_the_chances() {
+        let read =
+            |json: &str| serde_json::from_str::<LossModel>(json).map_err(|error| alloc::format!("{error}"));
+        let bursts = read(r#"{"model": "gilbert-elliott", "mean": 0.01, "burst": 4}"#).unwrap();
+        assert_eq!(bursts, LossModel::gilbert_elliott(0.01 / (4.0 * 0.99), 0.25, 0.0, 1.0).unwrap());
+        assert!((bursts.mean_loss_rate(1518) - 0.01).abs() < 1e-15);
+        for (numbers, words) in [
+            (r#""mean": 0.01, "burst": 0.5"#, "at least 1 frame"),
+            (r#""mean": 0.9, "burst": 2"#, "make them longer"),
+            (r#""mean": 1.0, "burst": 2"#, "make them longer"),
+            (r#""mean": 0.01"#, "either p, r"),
+            (r#""mean": 0.01, "burst": 2, "p": 0.1"#, "either p, r"),
+        ] {
+            let refused = read(&alloc::format!(r#"{{"model": "gilbert-elliott", {numbers}}}"#)).unwrap_err();
+            assert!(refused.contains(words), "{refused}");
+        }
     }
 
     /// The sum of a two-state chain over n frames has variance n b (1 - b) (1 + q) / (1 - q), where

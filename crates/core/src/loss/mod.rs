@@ -20,7 +20,7 @@ mod tests;
 
 pub use error::LossError;
 pub use fades::Fades;
-pub use gilbert_elliott::GilbertElliott;
+pub use gilbert_elliott::{GilbertElliott, burst_chances};
 pub use law::LossLaw;
 pub use phy::{Code, LineLaw, Phy, PhySettings, ReedSolomon};
 pub use positions::Positions;

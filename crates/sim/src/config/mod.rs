@@ -7,7 +7,7 @@ mod host;
 mod sections;
 mod switch;
 
-pub use capture::CaptureConfig;
+pub use capture::{CaptureConfig, CaptureOutput, Recording};
 pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
 #[cfg(test)]
 pub(crate) use host::tests::host_profile;
@@ -76,7 +76,7 @@ pub struct Config {
     /// Results of parts that have been run before, from the first block on.
     #[serde(default)]
     pub parts: Vec<String>,
-    /// The hop to record, and the file.
+    /// The hop to record, and where the recording goes.
     pub pcap: Option<CaptureConfig>,
     /// When to look at the state of the two ends of the link.
     #[serde(default)]

@@ -77,15 +77,18 @@ pub(super) fn blocks(size: (u64, u64), seed: u64) -> Vec<Block> {
     Blocks::new(size, seed).iter().collect()
 }
 
-/// Threads that work on blocks, and on the results of the blocks.
-pub(super) struct Workers(rayon::ThreadPool);
+/// Threads that work on blocks, and on the results of the blocks. In a browser the thread that asks does the work itself.
+pub(super) struct Workers(Option<rayon::ThreadPool>);
 
 impl Workers {
     /// Starts `threads` threads, which end when this value is dropped.
     pub(super) fn new(threads: usize) -> Result<Self, ConfigError> {
+        if cfg!(target_family = "wasm") {
+            return Ok(Self(None));
+        }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let refuse = |error| format!("cannot start {threads} threads: {error}; lower run.threads");
-        pool.map(Self).map_err(|error| ConfigError(refuse(error)))
+        pool.map(|pool| Self(Some(pool))).map_err(|error| ConfigError(refuse(error)))
     }
 
     /// Runs `trials` trials in blocks of `each`, where `size` is the pair of both. Returns the results of the finished
@@ -133,7 +136,10 @@ impl Workers {
 
     /// Runs `work`, in which rayon may share the work out among the threads.
     pub(super) fn share<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.0.install(work)
+        match &self.0 {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     /// Runs `blocks`. Returns as [`Workers::run_blocks`] does, and leaves it to the caller to announce the total of

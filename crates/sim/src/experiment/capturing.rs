@@ -4,16 +4,16 @@
 use super::setup::Setup;
 use crate::ConfigError;
 use crate::capture::{Carries, Description, PcapngFile, Place, Recorder};
-use crate::config::Config;
+use crate::config::{CaptureOutput, Config};
 use crate::net::Tap;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 
 /// The experiments that can be recorded.
 const CAPTURED: &str = "stress, tcp-fct, rdma-fct, throughput, timeline";
 
 /// The capture of an experiment, if it was asked for; `C` knows how to read the payload of a frame.
-pub(super) struct Capture<C>(Option<Recorder<C, BufWriter<File>>>);
+pub(super) struct Capture<C>(Option<Recorder<C, Box<dyn Write>>>);
 
 impl<C: 'static> Capture<C> {
     /// Returns no capture.
@@ -25,13 +25,16 @@ impl<C: 'static> Capture<C> {
     pub(super) fn open(setup: &Setup<'_>, carries: impl FnOnce() -> C) -> Result<Self, ConfigError> {
         let Some(capture) = &setup.config.pcap else { return Ok(Self::none()) };
         let Some(place) = Place::named(&capture.hop) else { return Ok(Self::none()) };
-        let file = File::create(&capture.path).map_err(failed)?;
+        let output: Box<dyn Write> = match &capture.output {
+            CaptureOutput::File(path) => Box::new(BufWriter::new(File::create(path).map_err(failed)?)),
+            CaptureOutput::Memory(recording) => Box::new(recording.clone()),
+        };
         let description = Description {
             hop: &capture.hop,
             experiment: &setup.config.experiment,
             rate: setup.config.link.rate(),
         };
-        let file = PcapngFile::begin(BufWriter::new(file), &description);
+        let file = PcapngFile::begin(output, &description);
         Ok(Self(Some(Recorder::new(place, carries(), file))))
     }
 
@@ -69,7 +72,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 }
 
 /// Returns the hops that can be recorded, in the order of the path.
-fn hops(config: &Config) -> Vec<&'static str> {
+pub(super) fn hops(config: &Config) -> Vec<&'static str> {
     let is_direct = config.path.as_ref().is_some_and(|path| path.rtt_ps.is_some());
     match config.experiment.as_str() {
         "stress" => vec![Place::LINK_NAME],

@@ -27,7 +27,7 @@ mod workload;
 
 pub use emulated::EmulatedPath;
 
-use crate::config::{Config, PartConfig};
+use crate::config::{CaptureConfig, CaptureOutput, Config, PartConfig, Recording};
 use crate::measure::DesignEffect;
 use crate::net::{ProtectedLink, linkguardian};
 use crate::{ConfigError, Control, Outcome};
@@ -70,6 +70,27 @@ impl Simulation {
     /// Returns the simulation that puts these parts together, which begin with the first block.
     pub fn with_parts(self, parts: Vec<String>) -> Self {
         Self { config: Config { parts, ..self.config } }
+    }
+
+    /// Returns the hops that can be recorded, in the order of the path.
+    pub fn hops(&self) -> Vec<&'static str> {
+        capturing::hops(&self.config)
+    }
+
+    /// Returns the simulation that records the frames of `hop` in `recording`, as a pcapng file.
+    ///
+    /// # Errors
+    /// If the experiment has no such hop.
+    pub fn recorded(self, hop: &str, recording: &Recording) -> Result<Self, ConfigError> {
+        let capture = CaptureConfig { hop: hop.to_owned(), output: CaptureOutput::Memory(recording.clone()) };
+        let config = Config { pcap: Some(capture), ..self.config };
+        capturing::check(&config)?;
+        Ok(Self { config })
+    }
+
+    /// Returns the share of the frames of the traffic that the link loses in the direction of the data.
+    pub fn frame_loss(&self) -> f64 {
+        self.config.loss.forward.mean_loss_rate(Setup::new(&self.config).traffic_frame_bytes())
     }
 
     /// Runs the experiment.

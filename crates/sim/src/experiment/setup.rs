@@ -64,16 +64,17 @@ impl<'a> Setup<'a> {
         self.config.loss.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
     }
 
-    /// Returns the law of the losses for the frames of the traffic: full frames, unless the traffic has a size of its own.
-    pub(super) fn traffic_law(&self) -> LossLaw {
+    /// Returns the bytes of the frames of the traffic with their check sequence: full frames, unless the traffic has a size of its own.
+    pub(super) fn traffic_frame_bytes(&self) -> u32 {
         let full = self.plan.frame_octets - GAP_OCTETS;
         let least = MINIMUM_OCTETS - GAP_OCTETS;
-        let bytes = self
-            .config
-            .traffic
-            .as_ref()
-            .map_or(full, |traffic| (traffic.frame_bytes + FCS_OCTETS).max(least));
-        self.config.loss.forward.law(bytes, self.rate.bit_rate())
+        let traffic = self.config.traffic.as_ref();
+        traffic.map_or(full, |traffic| (traffic.frame_bytes + FCS_OCTETS).max(least))
+    }
+
+    /// Returns the law of the losses for the frames of the traffic.
+    pub(super) fn traffic_law(&self) -> LossLaw {
+        self.config.loss.forward.law(self.traffic_frame_bytes(), self.rate.bit_rate())
     }
 
     /// Returns the numbers of copies that are advised when the protection is switched on.

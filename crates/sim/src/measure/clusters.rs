@@ -84,11 +84,16 @@ impl DesignEffect {
     /// If there are more events than trials, no trials, or the confidence is not between 0 and 1.
     pub fn interval(&self, (events, trials): (u64, u64), confidence: f64) -> (f64, f64) {
         assert!(events <= trials && trials > 0, "{events} of {trials} are no events of trials");
-        let factor = self.factor * self.unknown(confidence);
+        let factor = self.widened(confidence);
         if factor <= 1.0 {
             return exact_interval(events, trials, confidence);
         }
         effective_interval(events as f64 / factor, trials as f64 / factor, confidence)
+    }
+
+    /// Returns the factor for an interval of this confidence: larger, where the factor is itself an estimate.
+    pub fn widened(&self, confidence: f64) -> f64 {
+        self.factor * self.unknown(confidence)
     }
 
     /// Returns the factor that is added because the variance is an estimate: the square of Student's quantile over the normal one.

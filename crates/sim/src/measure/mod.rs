@@ -6,6 +6,7 @@ mod delays;
 mod describe;
 mod figures;
 mod histogram;
+mod rank_interval;
 mod sequence;
 mod spans;
 
@@ -15,5 +16,6 @@ pub use delays::{Delays, SMOOTHING_GAIN};
 pub use describe::{Description, Sorted, percentile_sorted};
 pub use figures::{Ascending, Figures};
 pub use histogram::Histogram;
+pub use rank_interval::RankInterval;
 pub use sequence::SequenceCheck;
 pub use spans::{NEVER_PS, SortedSpans, Spans};

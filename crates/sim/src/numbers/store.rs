@@ -2,15 +2,14 @@
 //!
 //! The file has no name. Nobody else sees it, and it is gone with its last reader, however that reader ends. The file lies where
 //! `TMPDIR` says, else in `/var/tmp`, which is a disk where `/tmp` may be memory, else in `/tmp`. A system that gives no file, or
-//! no room in it, costs memory and not the run: the words then stay in memory.
+//! no room in it, costs memory and not the run: the words then stay in memory. A browser is such a system.
+
+#[cfg_attr(not(unix), path = "store/no_file.rs")]
+mod file;
 
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::fmt::Debug;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -39,16 +38,6 @@ trait Medium: Debug + Send + Sync {
     fn read(&self, octets: &mut [u8], at: u64) -> io::Result<()>;
 }
 
-impl Medium for File {
-    fn write(&self, octets: &[u8], at: u64) -> io::Result<()> {
-        self.write_all_at(octets, at)
-    }
-
-    fn read(&self, octets: &mut [u8], at: u64) -> io::Result<()> {
-        self.read_exact_at(octets, at)
-    }
-}
-
 /// Words that a store keeps.
 #[derive(Debug)]
 pub(super) enum Kept {
@@ -64,7 +53,7 @@ pub(super) enum Kept {
 impl Store {
     /// Builds a store that keeps `room` octets in memory, and the rest in a file.
     pub(crate) fn new(room: usize) -> Self {
-        Self::on(room, temporary_file)
+        Self::on(room, file::temporary)
     }
 
     fn on(room: usize, open: fn() -> io::Result<Box<dyn Medium>>) -> Self {
@@ -132,29 +121,10 @@ impl Kept {
     }
 }
 
-/// Opens a file without a name, in the first folder for temporary files that takes one.
-fn temporary_file() -> io::Result<Box<dyn Medium>> {
-    let mut refused = io::ErrorKind::NotFound.into();
-    for folder in folders(std::env::var_os("TMPDIR")) {
-        match tempfile::tempfile_in(folder) {
-            Ok(file) => return Ok(Box::new(file)),
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
-}
-
-/// Returns the folders for temporary files, the best first. A folder that the user names is the only one.
-fn folders(named: Option<OsString>) -> Vec<PathBuf> {
-    match named.filter(|name| !name.is_empty()) {
-        Some(name) => vec![name.into()],
-        None => vec!["/var/tmp".into(), "/tmp".into()],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn kept(store: &Store) -> [Kept; 3] {
         [[1, u64::MAX], [3, 4], [5, 6]].map(|words| store.keep(&words))
@@ -195,11 +165,11 @@ mod tests {
 
     impl Medium for Full {
         fn write(&self, octets: &[u8], at: u64) -> io::Result<()> {
-            if at > 0 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write_all_at(octets, at) }
+            if at > 0 { Err(io::ErrorKind::StorageFull.into()) } else { Medium::write(&self.0, octets, at) }
         }
 
         fn read(&self, octets: &mut [u8], at: u64) -> io::Result<()> {
-            self.0.read_exact_at(octets, at)
+            Medium::read(&self.0, octets, at)
         }
     }
 
@@ -230,12 +200,5 @@ mod tests {
     fn what_cannot_be_read_is_told() {
         let [kept, ..] = kept(&Store::on(0, || Ok(Box::new(Lost))));
         assert_eq!(kept.read().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-    }
-
-    #[test]
-    fn a_folder_that_the_user_names_is_the_only_one() {
-        assert_eq!(folders(Some("/scratch".into())), [PathBuf::from("/scratch")]);
-        let usual = ["/var/tmp", "/tmp"].map(PathBuf::from);
-        assert_eq!((folders(None), folders(Some("".into()))), (usual.to_vec(), usual.to_vec()));
     }
 }

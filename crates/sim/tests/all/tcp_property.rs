@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 const MOST_PACKETS_AN_EVENT: usize = 100_000;
 /// The time at which the network heals: no packet is lost, repeated or marked any more.
 const HEALED: Instant = Instant::from_ps(60_000_000_000_000);
-/// The time after the healing within which the flow must complete: a timeout may have backed off to
-/// two minutes.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time after the healing within which the flow must complete. A timeout may have backed off to two minutes. And BBR may have
+/// taken the losses for those of a policer (BBR-10): BBR then keeps for 48 rounds to a rate of at least one segment in 2^24
+/// microseconds, at which two segments, the longest round, last 34 s.
+const PATIENCE: Duration = Duration::from_secs(300 + 48 * 34);
 
 /// A hostile network.
 #[derive(Clone, Debug)]
@@ -170,4 +171,32 @@ proptest! {
     ) {
         run(&config, &hostile, flow_bytes)?;
     }
+}
+
+/// BBR takes these losses for those of a policer of 94 bytes per second, and completes five minutes after the network has healed.
+#[test]
+fn a_flow_that_is_held_to_the_rate_of_a_policer_completes() {
+    let config = Config {
+        congestion_control: CongestionControl::Bbr,
+        mss_bytes: 536,
+        mtu_bytes: 9_000,
+        max_burst_segments: 5,
+        delayed_ack_segments: 1,
+        sack_compression: false,
+        ecn: true,
+        receive_window_bytes: 20_000,
+        tick: Duration::from_ms(10),
+        rto_min: Duration::from_ms(200),
+        stack_rate: None,
+        ..Config::default()
+    };
+    let hostile = Hostile {
+        loss: 0.281_710_033_080_738_8,
+        repetition: 0.073_408_256_899_034_99,
+        marking: 0.05,
+        delay: Duration::from_us(7_374),
+        jitter: Duration::from_us(73),
+        seed: 2_341_800_900_781_182_582,
+    };
+    run(&config, &hostile, 131_857).unwrap();
 }

@@ -1,0 +1,24 @@
+//! The share of frames that a line loses, at several bit error ratios.
+
+use crate::question::text;
+use lossylink_sim::{ConfigError, Simulation};
+use serde_json::{Map, Value, json};
+
+/// Returns the share of its frames that the line of a configuration loses, at each bit error ratio of `ber`.
+///
+/// # Errors
+/// If the forward loss has no bit error ratio, or the line cannot be simulated.
+pub fn ratios(configuration: &Map<String, Value>, ber: &[f64]) -> Result<Value, ConfigError> {
+    let mut configuration = configuration.clone();
+    let mut ratios = Vec::new();
+    for &ratio in ber {
+        let place = configuration
+            .get_mut("loss")
+            .and_then(|loss| loss.get_mut("forward"))
+            .and_then(|forward| forward.get_mut("ber"))
+            .ok_or_else(|| ConfigError("the loss of this line has no bit error ratio".to_owned()))?;
+        *place = json!(ratio);
+        ratios.push(Simulation::new(&text(&configuration))?.frame_loss());
+    }
+    Ok(json!({ "ratios": ratios }))
+}

@@ -9,6 +9,7 @@
 //! `exports` is the boundary: plain memory, without a library of bindings, because a question and an answer are all that cross it.
 //! Only `exports` has `unsafe` code, and only a build for WebAssembly has `exports`.
 
+pub mod configuration;
 #[cfg(target_family = "wasm")]
 mod exports;
 pub mod flows;

@@ -1,14 +1,14 @@
 //! The share of frames that a line loses, at several bit error ratios.
 
-use crate::question::text;
+use crate::configuration::{Configuration, text};
 use lossylink_sim::{ConfigError, Simulation};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Returns the share of its frames that the line of a configuration loses, at each bit error ratio of `ber`.
 ///
 /// # Errors
 /// If the forward loss has no bit error ratio, or the line cannot be simulated.
-pub fn ratios(configuration: &Map<String, Value>, ber: &[f64]) -> Result<Value, ConfigError> {
+pub fn ratios(configuration: &Configuration, ber: &[f64]) -> Result<Value, ConfigError> {
     let mut configuration = configuration.clone();
     let mut ratios = Vec::new();
     for &ratio in ber {

@@ -1,18 +1,19 @@
 //! The questions that a page asks.
 
+use crate::configuration::Configuration;
 use crate::{line, run, watch};
 use lossylink_sim::ConfigError;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// A question. In JSON the key `do` names the variant. A `configuration` is that of [`lossylink_sim::config`].
+/// A question. In JSON the key `do` names the variant.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
     /// Runs an experiment.
     Run {
         /// The experiment and its protection.
-        configuration: Map<String, Value>,
+        configuration: Configuration,
         /// Numbers of flows, rising, after which there is an answer; the flows of the configuration do not count then.
         #[serde(default)]
         looks: Vec<u64>,
@@ -20,7 +21,7 @@ pub enum Question {
     /// Runs an experiment once for each of its hops, and tells the frames that passed.
     Watch {
         /// The experiment and its protection.
-        configuration: Map<String, Value>,
+        configuration: Configuration,
         /// The packet that the link loses, counted from one among the packets with data; the losses of the configuration do not
         /// count then.
         #[serde(default)]
@@ -29,7 +30,7 @@ pub enum Question {
     /// Tells which share of its full frames a line loses.
     Line {
         /// The experiment; its forward loss has a bit error ratio.
-        configuration: Map<String, Value>,
+        configuration: Configuration,
         /// Bit error ratios of the forward loss.
         ber: Vec<f64>,
     },
@@ -45,11 +46,6 @@ pub fn answer(question: &[u8], look: impl Fn(&Value) + Send + Sync + 'static) ->
             Question::Line { configuration, ber } => line::ratios(&configuration, &ber),
         });
     answered.unwrap_or_else(|refused| json!({ "error": refused.to_string() }))
-}
-
-/// Returns the text of a configuration.
-pub(crate) fn text(configuration: &Map<String, Value>) -> String {
-    Value::from(configuration.clone()).to_string()
 }
 
 #[cfg(test)]

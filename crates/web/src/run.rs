@@ -1,7 +1,7 @@
 //! An experiment: its row, the completion times of its flows, and its small tables.
 
+use crate::configuration::{Configuration, text};
 use crate::flows;
-use crate::question::text;
 use lossylink_sim::measure::DesignEffect;
 use lossylink_sim::{Columns, ConfigError, Control, Outcome, Simulation, loss_design_effect};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const TRIALS: (&str, &str) = ("trials", "fct_us");
 /// # Errors
 /// If the experiment cannot be run.
 pub fn run(
-    configuration: &Map<String, Value>,
+    configuration: &Configuration,
     looks: Vec<u64>,
     look: impl Fn(&Value) + Send + Sync + 'static,
 ) -> Result<Value, ConfigError> {

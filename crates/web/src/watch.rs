@@ -2,7 +2,7 @@
 //!
 //! A capture has one hop, so the run is repeated for each hop; all repetitions are alike, because a run depends on its seed alone.
 
-use crate::question::text;
+use crate::configuration::{Configuration, text};
 use crate::words::{Kind, Said, said};
 use lossylink_sim::capture::Place;
 use lossylink_sim::config::Recording;
@@ -25,7 +25,7 @@ const CRC_ERROR: u32 = 1 << 24;
 ///
 /// # Errors
 /// If the experiment has no captures, cannot be run, has no such packet, or has too many frames to look at.
-pub fn watch(configuration: &Map<String, Value>, lost: Option<usize>) -> Result<Value, ConfigError> {
+pub fn watch(configuration: &Configuration, lost: Option<usize>) -> Result<Value, ConfigError> {
     let mut configuration = configuration.clone();
     let mut position = None;
     if let Some(packet) = lost {

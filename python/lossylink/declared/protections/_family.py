@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from msgspec import Struct
 #: Counters that one end reports, a live guard or a simulated switch: in groups such as ``sender``,
 #: ``receiver`` and ``coder``.
 Report = Mapping[str, Any]
+_FORM = re.compile(r"`(?:\w+=)?([^`]+)`")
 
 
 class Option(Struct, frozen=True):
@@ -26,6 +28,17 @@ class Option(Struct, frozen=True):
     """What the key of the section means."""
     common: bool = True
     """Whether the section has it, for all protections that take it."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """What may stand behind the equals sign: words, and ``N``, ``TIME``, ``SIZE`` or the like for others.
+
+        Examples
+        --------
+        >>> Option("timer", str, None, "`timer=TIME`, `auto`", "").forms
+        ('TIME', 'auto')
+        """
+        return tuple(_FORM.findall(self.usage))
 
 
 class Argument(Struct, frozen=True):

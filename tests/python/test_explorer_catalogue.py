@@ -1,0 +1,134 @@
+"""The catalogue of the explorer: its rules give what the resolver gives, wherever the knobs stand."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from lossylink import _native
+from lossylink.declared.protections import name_of, parse_protection, spellings
+from lossylink.planning.explorer import catalogue as explorer
+from lossylink.planning.explorer.merging import without_nulls
+from lossylink.scenario.resolving import resolve
+
+from .explorer_support import Json, fill, random_state, script_text, settings
+
+STATES = 60
+
+
+@pytest.fixture(scope="module")
+def made() -> Json:
+    """The catalogue as the page reads it."""
+    read: Json = json.loads(explorer.as_text(explorer.catalogue()))
+    return read
+
+
+def experiments(made: Json) -> list[tuple[str, Json, Json]]:
+    return [
+        (name, made["experiments"][name], view)
+        for view in made["views"].values()
+        for name in view["experiments"]
+    ]
+
+
+def as_python_has_it(configuration: Json) -> Json:
+    """Turn bursts by their mean and length into the chances of the chain that the core makes of them."""
+    forward = configuration["loss"]["forward"]
+    if "burst" not in forward or forward["model"] != "gilbert-elliott":
+        return configuration
+    mean, burst = forward["mean"], forward["burst"]
+    chances = {"p": mean / (burst * (1 - mean)), "r": 1 / burst, "loss_good": 0.0, "loss_bad": 1.0}
+    loss = {**configuration["loss"], "forward": {"model": "gilbert-elliott"} | chances}
+    return {**configuration, "loss": loss}
+
+
+def test_rules_give_the_configuration_that_the_settings_give(made: Json) -> None:
+    draw = random.Random(47)
+    for name, experiment, view in experiments(made):
+        for _ in range(STATES):
+            state = random_state(view["knobs"], draw, experiment.get("when", {}))
+            said = settings(experiment["rules"], state)
+            scenario = resolve(experiment["command"], settings=said, protection=["none"])
+            told = as_python_has_it(fill(experiment["base"], experiment["rules"], state))
+            assert told == without_nulls(scenario.setups[0].configuration), (name, state)
+
+
+def test_the_simulator_takes_a_configuration_without_null_members(made: Json) -> None:
+    for _, experiment, _ in experiments(made):
+        _native.Simulation(json.dumps(as_python_has_it(experiment["base"])))
+
+
+def test_a_pages_default_state_is_the_base(made: Json) -> None:
+    for name, experiment, view in experiments(made):
+        state = {knob["id"]: knob["default"] for knob in view["knobs"]}
+        state |= {
+            knob: values[0]
+            for knob, values in experiment.get("when", {}).items()
+            if state[knob] not in values
+        }
+        assert fill(experiment["base"], experiment["rules"], state) == experiment["base"], name
+
+
+def label(spelling: Json, state: Json) -> str:
+    """The text of a protection with the options that differ from their defaults."""
+    parts = []
+    if "argument" in spelling:
+        parts.append("/".join(script_text(state[knob["id"]]) for knob in spelling["argument"]["knobs"]))
+    chosen = [knob for knob in spelling["options"] if state[knob["id"]] != knob["default"]]
+    parts += [f"{knob['id']}={script_text(state[knob['id']])}" for knob in chosen]
+    return str(spelling["word"]) + (f":{','.join(parts)}" if parts else "")
+
+
+def test_a_protections_label_is_read_back_to_the_value_that_the_rules_give(made: Json) -> None:
+    draw = random.Random(47)
+    for spelling in made["protections"]:
+        knobs = [*spelling.get("argument", {"knobs": []})["knobs"], *spelling["options"]]
+        for _ in range(STATES):
+            state = random_state(knobs, draw, {})
+            told = fill(spelling["value"], spelling["rules"], state)
+            assert told == without_nulls(parse_protection(label(spelling, state)).value), state
+            name_of(label(spelling, state))
+
+
+def test_every_spelling_of_the_registry_is_there_with_its_options(made: Json) -> None:
+    every = [spelling for _, spelling in spellings()]
+    assert [one["word"] for one in made["protections"]] == [one.word for one in every]
+    for found, spelling in zip(made["protections"], every, strict=True):
+        # What a page cannot offer: a code and a time in one text.
+        wanted = [option.name for option in spelling.options if option.forms != ("K/H@TIME",)]
+        assert [knob["id"] for knob in found["options"]] == wanted
+        assert ("argument" in found) == (spelling.argument is not None)
+
+
+def options(made: Json, word: str) -> dict[str, Any]:
+    (spelling,) = (one for one in made["protections"] if one["word"] == word)
+    return {
+        knob["id"]: knob for knob in [*spelling["options"], *spelling.get("argument", {}).get("knobs", [])]
+    }
+
+
+def test_ranges_of_options_are_those_of_the_core(made: Json) -> None:
+    code = options(made, "fec")
+    assert [(code[part]["min"], code[part]["max"]) for part in "kh"] == [(1, 128), (0, 32)]
+    copies = [choice["value"] for choice in options(made, "lg")["copies"]["choices"]]
+    assert copies[0] == "auto"
+    for value in copies:
+        parse_protection(f"lg:copies={value}")
+    with pytest.raises(ValueError):
+        parse_protection(f"lg:copies={int(copies[-1]) + 1}")
+
+
+def test_what_is_beyond_the_measured_switch_is_marked(made: Json) -> None:
+    notes = made["views"]["link"]["notes"]
+    (beyond,) = (note for note in notes if note["kind"] == "extrapolated")
+    assert beyond["when"] == {"link.rate": ["200G", "400G", "800G"]}
+    assert {note["kind"] for note in notes} == {"calibrated", "extrapolated", "assumed"}
+
+
+def test_every_headline_has_a_label_and_a_meaning(made: Json) -> None:
+    for _, experiment, _ in experiments(made):
+        for key in experiment["headline"]:
+            assert made["columns"][key]["meaning"], key

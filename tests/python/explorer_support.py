@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+
+from lossylink.planning.explorer.merging import without_nulls
+from lossylink.scenario.resolving import resolve
 
 Json = dict[str, Any]
 
@@ -84,3 +88,21 @@ def random_state(knobs: Sequence[Json], draw: random.Random, only: Mapping[str, 
         value = low * (high / low) ** share if knob["scale"] == "log" else low + share * (high - low)
         state[knob["id"]] = round(value) if knob["whole"] else float(f"{value:.3g}")
     return {knob["id"]: state[knob["id"]] for knob in knobs if holds(knob, state)}
+
+
+def as_python_has_it(configuration: Json) -> Json:
+    """Turn bursts by their mean and length into the chances of the chain that the core makes of them."""
+    forward = configuration["loss"]["forward"]
+    if "burst" not in forward or forward["model"] != "gilbert-elliott":
+        return configuration
+    mean, burst = forward["mean"], forward["burst"]
+    chances = {"p": mean / (burst * (1 - mean)), "r": 1 / burst, "loss_good": 0.0, "loss_bad": 1.0}
+    loss = {**configuration["loss"], "forward": {"model": "gilbert-elliott"} | chances}
+    return {**configuration, "loss": loss}
+
+
+def as_lossylink_resolves(command: str, said: Mapping[str, str]) -> Json:
+    """Return the configuration of a command line, as JSON has it, without null members."""
+    scenario = resolve(command, settings=said, protection=["none"])
+    found: Json = json.loads(json.dumps(without_nulls(scenario.setups[0].configuration)))
+    return found

@@ -22,9 +22,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from lossylink.cli.plans.shown import HEADS
 from lossylink.linux.doctor import Finding
-from lossylink.planning.prediction import KEYS
+from lossylink.planning.prediction import HEADS, KEYS
 from lossylink.results.drawn import Drawn, Sentences, show
 from lossylink.results.screen import Grid, plain, size
 

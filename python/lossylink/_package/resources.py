@@ -21,6 +21,8 @@ UNSOURCED = _HERE / "reference" / "unsourced.toml"
 KERNEL = _HERE.parent / "linux" / "kernel" / "source"
 #: A module for each backend, by which they are known before one is imported.
 BACKENDS = _HERE.parent / "running" / "backends"
+#: The page of the explorer, which `make web` builds.
+PAGE = _HERE / "page"
 #: Programs for switches.
 P4 = _HERE / "p4"
 #: What Grafana shows of a guard: as Grafana 11.6 imports it (schema version 41), and newer versions, too.

@@ -23,6 +23,7 @@ _HOMES = {
     "plot": "lossylink.cli.plot:command",
     "report": "lossylink.cli.report:command",
     "plan": "lossylink.cli.plans.plan:command",
+    "explore": "lossylink.cli.explore:command",
     "measure": "lossylink.cli.measures.measure:measure",
     "fit": "lossylink.cli.measures.fit:command",
     "list": "lossylink.cli.explain:listing",

@@ -51,6 +51,19 @@ KEYS: Final = (
 )
 """The predicted quantities, in the order in which they are shown."""
 
+HEADS: Final = {
+    "effective_loss_ratio": ("lost", "ratio"),
+    "effective_speed_gbps": ("speed", "Gb/s"),
+    "added_latency_us_typical": ("delay", "typical us"),
+    "added_latency_us_worst": ("delay", "worst us"),
+    "sender_buffer_kb": ("Tx buffer", "KB"),
+    "receiver_buffer_kb": ("Rx buffer", "KB"),
+}
+"""The label of each predicted quantity, and what it is measured in."""
+
+VERDICTS: Final = {True: "yes", False: "no", None: "not testable"}
+"""How a table says whether a protection meets what was asked for."""
+
 
 @dataclass(frozen=True)
 class Figure:

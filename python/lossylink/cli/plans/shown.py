@@ -8,6 +8,7 @@ from typing import Final
 
 from lossylink.planning import Comparison, Link, Plan, Prediction
 from lossylink.planning.planner import count_words
+from lossylink.planning.prediction import HEADS, VERDICTS
 from lossylink.results.screen import Grid
 from lossylink.units import describe_ratio
 
@@ -40,16 +41,6 @@ def show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         put(console, f"covers {plan.covers}")
 
 
-HEADS: Final = {
-    "effective_loss_ratio": ("lost", "ratio"),
-    "effective_speed_gbps": ("speed", "Gb/s"),
-    "added_latency_us_typical": ("delay", "typical us"),
-    "added_latency_us_worst": ("delay", "worst us"),
-    "sender_buffer_kb": ("Tx buffer", "KB"),
-    "receiver_buffer_kb": ("Rx buffer", "KB"),
-}
-"""The label of each predicted quantity, and what it is measured in."""
-
 _INTERVAL: Final = "95 % interval"
 
 
@@ -69,7 +60,7 @@ def _columns(plan: Plan) -> Iterator[tuple[str, str, list[str]]]:
         yield label, unit, [_cell(one.value, one.validation) for one in figures]
     for key, label in (("meets_target", "target"), ("meets_budget", "budget")):
         if key == "meets_target" or plan.budget_us is not None:
-            yield "meets", label, [_TOLD[row[key]] for row in rows]
+            yield "meets", label, [VERDICTS[row[key]] for row in rows]
     if plan.carried:
         yield "p99", "us", [_tail(one.fct_us_p99, ",.0f") for one in plan.carried]
         yield _INTERVAL, "us", [_interval(one.low, one.high) for one in plan.carried]
@@ -82,9 +73,6 @@ def _columns(plan: Plan) -> Iterator[tuple[str, str, list[str]]]:
         yield _INTERVAL, "ratio", [_interval(row["loss_low"], row["loss_high"]) for row in rows]
     if any(row["loss_by_model"] is not None for row in rows):
         yield "by the model", "ratio", [_modelled(one) for one in plan.predictions]
-
-
-_TOLD = {True: "yes", False: "no", None: "not testable"}
 
 
 def _not_testable(plan: Plan) -> list[str]:

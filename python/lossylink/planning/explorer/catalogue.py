@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lossylink import _native
-from lossylink.declared.experiments import experiment_named
 from lossylink.planning.explorer.bursts import by_mean_and_burst
 from lossylink.planning.explorer.columns import columns_of, percentiles
+from lossylink.planning.explorer.decisions import decisions
 from lossylink.planning.explorer.deriving import Part, Resolve, check, derive
+from lossylink.planning.explorer.given import Given
 from lossylink.planning.explorer.merging import without_nulls
 from lossylink.planning.explorer.notes import notes_of
-from lossylink.planning.explorer.spellings import pickable
+from lossylink.planning.explorer.spellings import SELECTED, pickable
 from lossylink.planning.explorer.views import VIEWS, Shown, View
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.resolving import resolve
@@ -25,22 +26,32 @@ _CHECKED_STATES: Final = 60
 _OF_PYTHON: Final = frozenset({"checks"})
 
 
-def catalogue() -> dict[str, Any]:
-    """Return the catalogue.
+def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str, Any]:
+    """Return the catalogue, with a user's scenario under the knobs of its experiment if there is one.
+
+    Parameters
+    ----------
+    given
+        The scenario.
+    with_plan
+        Whether the decisions of `lossylink plan` are made, which takes half a minute.
 
     Raises
     ------
     WrongRuleError
         A rule that was found is wrong somewhere.
     """
-    every = [(view, shown) for view in VIEWS.values() for shown in view.experiments]
+    views = {name: given.under(view) if given else view for name, view in VIEWS.items()}
+    every = [(view, shown) for view in views.values() for shown in view.experiments]
     experiments = {shown.id: _experiment(view, shown) for view, shown in every}
-    names = dict.fromkeys(shown.command for _, shown in every)
+    names = dict.fromkeys(shown.experiment.name for _, shown in every)
+    picked = [one.label for one in given.scenario.protections] if given else SELECTED
     return {
         "version": _native.version(),
         "experiments": experiments,
-        "views": {name: _view(view) for name, view in VIEWS.items()},
-        "protections": pickable(),
+        "views": {name: _view(view) for name, view in views.items()},
+        "protections": pickable(picked),
+        **({"plan": decisions()} if with_plan else {}),
         "percentiles": percentiles(),
         "columns": columns_of(names),
     }
@@ -53,7 +64,7 @@ def as_text(of: Mapping[str, Any]) -> str:
 
 def parts_of(view: View, shown: Shown) -> list[Part]:
     """Return the knobs of a view that an experiment takes, with what they say to it."""
-    keys = keys_of(experiment_named(shown.command)) | {"seed"}
+    keys = keys_of(shown.experiment) | {"seed"}
     found = []
     for part in view.parts:
         sayings = tuple(saying for saying in part.sayings if saying.settings.keys() <= keys)
@@ -87,7 +98,7 @@ def _experiment(view: View, shown: Shown) -> dict[str, Any]:
     base, rules = derive(parts, configured(shown), only=shown.when)
     check(parts, configured(shown), base, rules, only=shown.when, states=_CHECKED_STATES)
     fixed = [{"settings": dict(shown.fixed)}] if shown.fixed else []
-    columns = experiment_named(shown.command).headline
+    columns = shown.experiment.headline
     return {
         "command": shown.command,
         **({"when": {knob: list(values) for knob, values in shown.when.items()}} if shown.when else {}),

@@ -6,7 +6,7 @@ the range of an option when the protection that has it can be read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -16,8 +16,8 @@ from lossylink.planning.explorer.deriving import Part, Resolve, Saying, check, d
 from lossylink.planning.explorer.knobs import Choice, Knob, Number
 from lossylink.planning.explorer.merging import without_nulls
 
-#: Protections that are picked when the page opens.
-_SELECTED: Final = frozenset({"none", "lg"})
+SELECTED: Final = ("none", "lg")
+"""Protections that are picked when the page opens."""
 #: Between the numbers of an argument.
 _SEPARATOR: Final = "/"
 _CHECKED_STATES: Final = 100
@@ -32,11 +32,21 @@ _LADDERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def pickable() -> list[dict[str, Any]]:
-    """Return every spelling of the registry as the page reads it, in the registry's order."""
+def pickable(picked: Sequence[str] = SELECTED) -> list[dict[str, Any]]:
+    """Return every spelling of the registry as the page reads it, in the registry's order.
+
+    Parameters
+    ----------
+    picked
+        Labels of protections that are picked when the page opens.
+    """
+    words = {label.partition(":")[0] for label in picked}
     examples = {spelling.word: _example(spelling) for _, spelling in spellings()}
     slots = slots_of(tuple(examples.values()))
-    return [_pickable(spelling, OKABE_ITO[slots[examples[spelling.word]]]) for _, spelling in spellings()]
+    return [
+        _pickable(spelling, OKABE_ITO[slots[examples[spelling.word]]]) | {"selected": spelling.word in words}
+        for _, spelling in spellings()
+    ]
 
 
 def _example(spelling: Spelling) -> str:
@@ -60,7 +70,6 @@ def _pickable(spelling: Spelling, colour: str) -> dict[str, Any]:
         "value": value,
         "options": [knob.row() for knob in options],
         "rules": [rule for rule in rules if "patch" in rule],
-        "selected": spelling.word in _SELECTED,
     }
     if spelling.argument is not None:
         knobs = [knob.row() for knob in argument]

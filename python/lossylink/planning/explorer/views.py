@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from lossylink.declared.experiment import Experiment
+from lossylink.declared.experiments import experiment_named
 from lossylink.planning.explorer import table
 from lossylink.planning.explorer.deriving import Part
 from lossylink.planning.explorer.knobs import When
@@ -22,6 +24,13 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Settings that nobody moves."""
     when: When = {}
     """Values of knobs with which the view shows it."""
+    name: str = ""
+    """The name of the experiment, where a scenario stands in the command."""
+
+    @property
+    def experiment(self) -> Experiment:
+        """What the experiment declares."""
+        return experiment_named(self.name or self.command)
 
 
 class View(Struct, frozen=True, kw_only=True):

@@ -148,16 +148,17 @@ def _number_knob(spelling: Spelling, option: Option) -> Number:
 
 
 def _choice_knob(spelling: Spelling, option: Option, forms: tuple[str, ...]) -> Choice:
-    """Return a choice of words, and of numbers, times or sizes of a ladder that the core takes."""
+    """Return a choice of words, and of numbers, times or sizes of a ladder that the core takes.
+
+    The largest number is there, whatever the ladder.
+    """
+    written = partial(_with_option, spelling, option)
     values = [form for form in forms if form not in _LADDERS]
     for form in forms:
-        values += [
-            value for value in _LADDERS.get(form, ()) if _is_taken(_with_option(spelling, option, value))
-        ]
-    default = next((value for value in values if option.read(value) == option.default), None)
-    if default is None:
-        default = str(option.default)
-        values.append(default)
+        values += [value for value in _LADDERS.get(form, ()) if _is_taken(written(value))]
+    if "N" in forms and (most := str(_range(written, int(values[-1]))[1])) not in values:
+        values.append(most)
+    default = next(value for value in values if option.read(value) == option.default)
     return Choice(
         id=option.name,
         label=option.name,

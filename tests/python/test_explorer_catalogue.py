@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from lossylink import _native
+from lossylink.declared.experiments import experiment_named
 from lossylink.declared.protections import name_of, parse_protection, spellings
 from lossylink.planning.explorer import catalogue as explorer
 from lossylink.planning.explorer.merging import without_nulls
+from lossylink.scenario.keys import keys_of
+from lossylink.scenario.resolving import resolve
 
 from .explorer_support import (
     Json,
@@ -51,9 +54,38 @@ def test_rules_give_the_configuration_that_the_settings_give(made: Json) -> None
             assert told == as_lossylink_resolves(experiment["command"], said), (name, state)
 
 
-def test_the_simulator_takes_a_configuration_without_null_members(made: Json) -> None:
-    for _, experiment, _ in experiments(made):
-        _native.Simulation(json.dumps(as_python_has_it(experiment["base"])))
+#: Settings of runs that take no time.
+FEW = {
+    "flow.trials": "200",
+    "traffic.packets": "2000",
+    "fabric.topology": "fat-tree:k=4",
+    "fabric.points": "linkguardian-100g",
+}
+
+
+def row(configuration: Json) -> Json:
+    """Run a configuration; how fast the machine was is no figure of it."""
+    found = _native.Simulation(json.dumps(configuration)).run()["row"]
+    return {key: value for key, value in found.items() if "wall" not in key}
+
+
+def test_a_configuration_without_null_members_gives_the_row_of_the_whole_one(made: Json) -> None:
+    for name, experiment, _ in experiments(made):
+        keys = keys_of(experiment_named(experiment["command"]))
+        few = {key: text for key, text in FEW.items() if key in keys}
+        whole = resolve(experiment["command"], settings=few, protection=["lg"]).setups[0].configuration
+        assert row(without_nulls(whole)) == row(whole), name
+
+
+def test_bursts_by_mean_and_length_are_those_of_the_chain(made: Json) -> None:
+    """The core turns both into the chances that Python makes of them."""
+    experiment, view = made["experiments"]["tcp-fct"], made["views"]["link"]
+    draw = random.Random(47)
+    for _ in range(5):
+        state = random_state(view["knobs"], draw, {"loss.model": ["bursts"], "transport": ["cubic"]})
+        told = fill(experiment["base"], experiment["rules"], state | {"flow.trials": 200})
+        assert told["loss"]["forward"].keys() == {"model", "mean", "burst"}
+        assert row(told) == row(as_python_has_it(told)), state
 
 
 def test_a_pages_default_state_is_the_base(made: Json) -> None:

@@ -24,6 +24,10 @@ from lossylink.scenario.section import keys_in
 _GIVEN: Final = "scenario"
 #: How long one looks is no matter of the scenario: a page has less time than a run.
 _OF_THE_PAGE: Final = frozenset({"flow.trials", "traffic.packets"})
+#: A reader picks protections in the page, with their options.
+_PICKED: Final = "protection"
+#: The page is the machine.
+_MACHINE: Final = frozenset({"run.threads", "run.backend"})
 #: A key that says the same as that of a knob.
 _INSTEAD: Final = {"link.length": "link.propagation"}
 
@@ -31,10 +35,9 @@ _INSTEAD: Final = {"link.length": "link.propagation"}
 class Given(Struct, frozen=True, kw_only=True):
     """A scenario as the base of the views of its experiment."""
 
-    what: str
-    """As ``lossylink run`` takes it."""
-    settings: Mapping[str, str]
     scenario: Scenario
+    settings: Mapping[str, str]
+    """What it says beyond the defaults of its experiment, as ``--set`` takes it."""
 
     @classmethod
     def of(cls, what: str, settings: Mapping[str, str]) -> Given:
@@ -52,16 +55,17 @@ class Given(Struct, frozen=True, kw_only=True):
                 f"{what} is of {scenario.experiment.name}, which the explorer does not show; it shows "
                 f"{', '.join(known)}"
             )
-        return cls(what=what, settings=settings, scenario=scenario)
+        return cls(scenario=scenario, settings=_beyond_defaults(scenario))
 
     def under(self, view: View) -> View:
         """Return a view with the scenario under its knobs; one that does not show its experiment stays."""
         if not any(self._is_of(shown) for shown in view.experiments):
             return view
+        ids = {knob.id for part in view.parts for knob in part.knobs}
+        said_otherwise = {other for knob, other in _INSTEAD.items() if knob in ids}
+        own = {key: text for key, text in self.settings.items() if key not in said_otherwise}
         experiments = tuple(
-            replace(shown, command=self.what, name=shown.command, fixed={**self.settings, **shown.fixed})
-            if self._is_of(shown)
-            else shown
+            replace(shown, fixed={**own, **shown.fixed}) if self._is_of(shown) else shown
             for shown in view.experiments
         )
         return replace(view, experiments=experiments, parts=tuple(map(self._standing, view.parts)))
@@ -126,6 +130,23 @@ class Given(Struct, frozen=True, kw_only=True):
             return getattr(self.scenario, key)
         value = getattr(getattr(self.scenario.values, section), leaf)
         return self._value(_INSTEAD[key]) if value is None and key in _INSTEAD else value
+
+
+def _beyond_defaults(scenario: Scenario) -> dict[str, str]:
+    """Return what a scenario says, but for what its experiment says by itself."""
+    defaults = resolve(scenario.experiment.name).settings
+    said = {
+        f"{section}.{leaf}": _text(value)
+        for section, keys in scenario.settings.items()
+        if section != _PICKED
+        for leaf, value in keys.items()
+        if value is not None and defaults.get(section, {}).get(leaf) != value
+    }
+    return {key: text for key, text in said.items() if key not in _MACHINE}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read(key: str, text: str) -> Any:

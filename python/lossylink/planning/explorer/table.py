@@ -6,6 +6,7 @@ the package, and what it does to a configuration is asked of the resolver.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from lossylink.planning.explorer.deriving import Part, Saying
@@ -22,6 +23,16 @@ def _meaning(key: str) -> str:
 def _alone(knob: Choice | Number, unit: str = "") -> Part:
     """Return the part of a knob whose value, with a unit behind it, is the value of the key of its name."""
     return Part(knobs=(knob,), sayings=(Saying(settings={knob.id: f"{{{knob.id}}}{unit}"}),))
+
+
+def _rate(choices: Mapping[str, str]) -> Choice:
+    return Choice(
+        id="link.rate",
+        label="Rate",
+        meaning=_meaning("link.rate"),
+        choices=choices,
+        default="100G",
+    )
 
 
 def _flow_size(most: int) -> Number:
@@ -80,15 +91,9 @@ _CODES: Final = {
     "none": "no code",
 }
 
-RATE: Final = _alone(
-    Choice(
-        id="link.rate",
-        label="Rate",
-        meaning=_meaning("link.rate"),
-        choices=_RATES,
-        default="100G",
-    )
-)
+RATE: Final = _alone(_rate(_RATES))
+#: Four interleaved codewords of rs544 with bursts, as at 800G, take half a second for each bit error ratio.
+LINE_RATE: Final = _alone(_rate({rate: label for rate, label in _RATES.items() if rate != "800G"}))
 LENGTH: Final = _alone(
     Number(
         id="link.length",

@@ -24,13 +24,11 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Settings that nobody moves."""
     when: When = {}
     """Values of knobs with which the view shows it."""
-    name: str = ""
-    """The name of the experiment, where a scenario stands in the command."""
 
     @property
     def experiment(self) -> Experiment:
         """What the experiment declares."""
-        return experiment_named(self.name or self.command)
+        return experiment_named(self.command)
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -75,7 +73,7 @@ VIEWS: Final[Mapping[str, View]] = {
         title="Behind the frame",
         lead="Bit errors, the line's own code, and the frames that it cannot save.",
         experiments=(Shown(id="line", command="stress"),),
-        parts=(table.LINE, table.RATE, table.FRAME, table.PACKETS, table.SEED),
+        parts=(table.LINE, table.LINE_RATE, table.FRAME, table.PACKETS, table.SEED),
     ),
     "fabric": View(
         title="Fabric",

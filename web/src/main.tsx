@@ -1,0 +1,26 @@
+// The beginning: reads what the page carries, starts the crew, and shows the page.
+
+import { render } from "preact";
+import workerScript from "worker:./simulator/worker.ts";
+import { App } from "./App.tsx";
+import { embeddedCatalogue, embeddedModule, workerStarter } from "./embedded.ts";
+import { CrewContext } from "./pieces/use-study.ts";
+import { Crew } from "./simulator/crew.ts";
+import { Simulator } from "./simulator/simulator.ts";
+
+const MOST_WORKERS = 3;
+
+const module = embeddedModule();
+const workers = Math.min(MOST_WORKERS, Math.max(1, navigator.hardwareConcurrency || 1));
+const startWorker = workerStarter(workerScript);
+const crew = new Crew(Array.from({ length: workers }, () => new Simulator(startWorker, module)));
+
+const place = document.getElementById("page");
+if (place) {
+  render(
+    <CrewContext.Provider value={crew}>
+      <App catalogue={embeddedCatalogue()} />
+    </CrewContext.Provider>,
+    place,
+  );
+}

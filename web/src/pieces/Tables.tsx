@@ -1,0 +1,140 @@
+// The tables beside the figures: percentiles, and figures of rows.
+
+import type { Catalogue, Experiment } from "../catalogue/types.ts";
+import { shade, type Look } from "../figure/theme.ts";
+import type { Flows, Outcome } from "../simulator/protocol.ts";
+import { count } from "../words/numbers.ts";
+import { percentileCell } from "../words/percentiles.ts";
+import { cellOf, type Cell } from "../words/rows.ts";
+import { useTheme } from "./use-theme.ts";
+
+/** A protection and what was found under it. */
+export interface Line {
+  text: string;
+  label: string;
+  look: Look;
+  outcome: Outcome | undefined;
+}
+
+/** The text of the protection that is no protection: all others are compared with it. */
+const BASE = "none";
+
+/** Percentiles of completion times, with intervals, and how many times those without protection. */
+export function PercentileTable({ catalogue, lines }: { catalogue: Catalogue; lines: Line[] }) {
+  const found = lines.filter((line) => line.outcome?.flows);
+  const base = found.find((line) => line.text === BASE)?.outcome?.flows;
+  const isKnown = (percent: number) =>
+    found.some(({ outcome }) => outcome?.flows?.percentiles.some((one) => one.percent === percent));
+  const percentiles = catalogue.percentiles.filter(({ percent }) => isKnown(percent));
+  return (
+    <Scrolled label="Percentiles of completion times">
+      <table>
+        <caption>Completion times in us, with 95 % intervals, and how many times those without protection</caption>
+        <thead>
+          <tr>
+            <th scope="col">protection</th>
+            {percentiles.map(({ key, label }) => (
+              <th key={key} scope="col" class="number">
+                {label}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              flows
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map((line) => {
+            const flows = line.outcome?.flows as Flows;
+            return (
+              <tr key={line.text}>
+                <Head line={line} />
+                {percentiles.map(({ key, percent }) => {
+                  const { ratio, ...cell } = percentileCell(flows, percent, base);
+                  return <Shown key={key} cell={cell} more={ratio} />;
+                })}
+                <td class="number">{count(flows.count)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="small">few: fewer than three flows were slower. More flows tell.</p>
+    </Scrolled>
+  );
+}
+
+/** The figures of an experiment's row that its catalogue names, a line a protection. */
+export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Catalogue; experiment: Experiment; lines: Line[] }) {
+  const found = lines.filter((line) => line.outcome);
+  const keys = experiment.headline.filter((key) => found.some(({ outcome }) => outcome && key in outcome.row));
+  if (found.length === 0 || keys.length === 0) return null;
+  const words = keys.map((key) => catalogue.columns[key] ?? { label: key, unit: "", meaning: "" });
+  return (
+    <Scrolled label={`Figures of ${experiment.command}`}>
+      <table>
+        <caption>Figures of {experiment.command}, with 95 % intervals where rows have them</caption>
+        <thead>
+          <tr>
+            <th scope="col">protection</th>
+            {words.map(({ label, unit, meaning }, place) => (
+              <th key={keys[place]} scope="col" class="number" title={meaning}>
+                {label}
+                {unit && <small>{unit}</small>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {found.map((line) => (
+            <tr key={line.text}>
+              <Head line={line} />
+              {keys.map((key) => (
+                <Shown key={key} cell={cellOf(line.outcome?.row ?? {}, key)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <details>
+        <summary>Meaning of the columns</summary>
+        <dl>
+          {words.map(({ label, meaning }) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </Scrolled>
+  );
+}
+
+function Head({ line }: { line: Line }) {
+  return (
+    <th scope="row">
+      <span class="dot" style={{ background: shade(line.look, useTheme()) }} aria-hidden="true" />
+      {line.label}
+    </th>
+  );
+}
+
+function Shown({ cell, more }: { cell: Cell; more?: string | undefined }) {
+  return (
+    <td class="number">
+      {cell.text}
+      {more && <b class="times">{more}</b>}
+      {cell.interval && <small>{cell.interval}</small>}
+    </td>
+  );
+}
+
+/** A table that scrolls by itself where a phone has no room; the keyboard reaches it. */
+export function Scrolled({ label, children }: { label: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="scrolled" role="region" aria-label={label} tabIndex={0}>
+      {children}
+    </div>
+  );
+}

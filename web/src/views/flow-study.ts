@@ -1,0 +1,70 @@
+// The study of a view with flows: a first look at every protection, then the other experiments, then the later looks.
+
+import type { Repeated } from "../catalogue/repeat.ts";
+import { experimentsOf, looksOf, resolve } from "../catalogue/rules.ts";
+import type { Catalogue, Experiment, Values, View } from "../catalogue/types.ts";
+import type { Job } from "../simulator/crew.ts";
+import type { Picked } from "./props.ts";
+
+/** Looks up to here come first, for all protections. */
+const EARLY_FLOWS = 3000;
+
+/** An experiment of a view, with the looks at its flows, if it has flows. */
+export interface Part {
+  name: string;
+  experiment: Experiment;
+  looks: number[] | undefined;
+}
+
+/** The experiments of a view in a state; `flows` is what a reader asked for. */
+export function partsOf(catalogue: Catalogue, view: View, values: Values, flows: number | null): Part[] {
+  return experimentsOf(view, catalogue.experiments, values).map(([name, experiment]) => ({
+    name,
+    experiment,
+    looks: wantedLooks(looksOf(experiment), flows),
+  }));
+}
+
+function wantedLooks(looks: number[] | undefined, flows: number | null): number[] | undefined {
+  if (!looks || flows === null) return looks;
+  return [...looks.filter((look) => look < flows), flows];
+}
+
+/** The jobs of parts under protections, in the order in which readers want their answers. */
+export function jobsOf(parts: Part[], picked: Picked[], values: Values): Job[] {
+  const early: Job[] = [];
+  const middle: Job[] = [];
+  const late: Job[] = [];
+  for (const { name, experiment, looks } of parts) {
+    for (const { text, value } of picked) {
+      const key = keyOf(name, text);
+      const { configuration } = resolve(experiment, values, value);
+      const add = (jobs: Job[], some: number[]) =>
+        some.length > 0 && jobs.push({ key, request: { do: "run", configuration, looks: some } });
+      if (!looks) middle.push({ key, request: { do: "run", configuration } });
+      else {
+        add(early, looks.filter((look) => look <= EARLY_FLOWS));
+        add(late, looks.filter((look) => look > EARLY_FLOWS));
+      }
+    }
+  }
+  return [...early, ...middle, ...late];
+}
+
+/** The key of an experiment under a protection. */
+export function keyOf(experiment: string, text: string): string {
+  return `${experiment} ${text}`;
+}
+
+/** What repeats the parts on a command line. */
+export function repeatedOf(parts: Part[], picked: Picked[], values: Values): Repeated[] {
+  return parts.map(({ experiment, looks }) => {
+    const { settings } = resolve(experiment, values);
+    const last = looks?.at(-1);
+    return {
+      experiment: experiment.command,
+      protections: picked.map(({ text }) => text),
+      settings: experiment.count && last !== undefined ? { ...settings, [experiment.count]: String(last) } : settings,
+    };
+  });
+}

@@ -1,0 +1,8 @@
+// The views by name.
+
+import type { ComponentType } from "preact";
+import type { ViewName } from "../state/views.ts";
+import { LinkView } from "./LinkView.tsx";
+import type { ViewProps } from "./props.ts";
+
+export const VIEWS: Partial<Record<ViewName, ComponentType<ViewProps>>> = { link: LinkView };

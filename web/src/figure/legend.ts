@@ -1,11 +1,11 @@
 // A legend inside a figure: line samples with their dashes and names, so that exported figures carry it.
 
 import type * as Plot from "@observablehq/plot";
+import { made } from "./svg.ts";
 import { shade, type Look, type Theme } from "./theme.ts";
 
 const SAMPLE_PX = 34;
 const ROW_PX = 18;
-const SVG = "http://www.w3.org/2000/svg";
 
 /** A mark that draws the legend in the upper right corner, where falling curves leave room. */
 export function legend(series: { label: string; look: Look }[], theme: Theme): Plot.RenderFunction {
@@ -39,16 +39,8 @@ export function legend(series: { label: string; look: Look }[], theme: Theme): P
           "stroke-dasharray": look.dash || "none",
         }),
       );
-      const text = made("text", { x: start + SAMPLE_PX + 6, y, dy: "0.32em", fill: theme.ink, stroke: "none" });
-      text.textContent = label;
-      group.append(text);
+      group.append(made("text", { x: start + SAMPLE_PX + 6, y, dy: "0.32em", fill: theme.ink, stroke: "none" }, label));
     }
-    return group as SVGElement;
+    return group;
   };
-}
-
-function made(name: string, attributes: Record<string, string | number>): SVGElement {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
 }

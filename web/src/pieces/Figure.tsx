@@ -21,12 +21,16 @@ interface Props {
   of: unknown[];
   rows: () => (string | number | null)[][];
   isBusy?: boolean;
+  /** What stands between the title and the picture. */
+  above?: ComponentChildren;
+  /** Called with each picture that is shown. */
+  onDrawn?: (svg: SVGElement) => void;
   /** The table beside the figure. */
   children?: ComponentChildren;
 }
 
 /** Draws again when what it depends on, the width or the theme changes. */
-export function Figure({ name, title, summary, draw, of, rows, isBusy = false, children }: Props) {
+export function Figure({ name, title, summary, draw, of, rows, isBusy = false, above, onDrawn, children }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
   const theme = useTheme();
@@ -37,6 +41,7 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, c
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `${title}. ${summary}`);
     place.current.replaceChildren(svg);
+    onDrawn?.(svg);
   }, [...of, width, theme, summary]);
   const onPaper = () => draw({ width: FILE_WIDTH_PX, theme: LIGHT });
   const savePng = () =>
@@ -47,6 +52,7 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, c
   return (
     <figure class="figure" aria-busy={isBusy}>
       <h3>{title}</h3>
+      {above}
       <div class="picture" ref={place} />
       <figcaption>{summary}</figcaption>
       <div class="files" role="group" aria-label={`Files of the figure ${title}`}>

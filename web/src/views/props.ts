@@ -40,5 +40,5 @@ export function pickedOf(catalogue: Catalogue, picks: Pick[]): Picked[] {
 /** What sets a knob of a view. */
 export function setterOf({ state, onChange }: ViewProps) {
   return (id: string, value: string | number, isMoving: boolean) =>
-    onChange({ values: { ...state.values, [id]: value } }, isMoving);
+    onChange({ values: { ...state.values, [id]: value }, step: null }, isMoving);
 }

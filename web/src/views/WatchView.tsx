@@ -1,0 +1,125 @@
+// Watch a packet: the timeline of one flow that loses one frame, step by step.
+
+import { useMemo, useState } from "preact/hooks";
+import { resolve } from "../catalogue/rules.ts";
+import { drawTimeline } from "../figure/timeline.ts";
+import { layoutOf, type Layout } from "../figure/timeline-layout.ts";
+import { Controls, Errors } from "../pieces/Controls.tsx";
+import { Figure } from "../pieces/Figure.tsx";
+import { FrameTable, KindBoxes, Steps } from "../pieces/Frames.tsx";
+import { Knobs } from "../pieces/Knobs.tsx";
+import { Notes } from "../pieces/Notes.tsx";
+import { Progress } from "../pieces/Progress.tsx";
+import { Protections } from "../pieces/Protections.tsx";
+import { Repeat } from "../pieces/Repeat.tsx";
+import { HeadlineTable } from "../pieces/Tables.tsx";
+import { useStudy } from "../pieces/use-study.ts";
+import type { FrameKind, Watched } from "../simulator/protocol.ts";
+import { frameWords, storyOf } from "../words/watched.ts";
+import { partsOf, repeatedOf } from "./flow-study.ts";
+import { pickedOf, setterOf, type ViewProps } from "./props.ts";
+
+/** Kinds that a reader asks for when they matter. */
+const HIDDEN_AT_FIRST: FrameKind[] = ["ack"];
+
+/** The view, with the timeline and the buttons that step through it. */
+export function WatchView(props: ViewProps) {
+  const { catalogue, state, onChange } = props;
+  const view = catalogue.views["watch"];
+  const picked = pickedOf(catalogue, state.picks).slice(0, 1);
+  const parts = view ? partsOf(catalogue, view, state.values, null).slice(0, 1) : [];
+  const jobs = parts.flatMap(({ experiment }) =>
+    picked.map(({ text, value }) => ({
+      key: text,
+      request: { do: "watch" as const, configuration: resolve(experiment, state.values, value).configuration },
+    })),
+  );
+  const study = useStudy<Watched>(jobs);
+  const watched = study.answers.get(picked[0]?.text ?? "");
+  const experiment = parts[0]?.experiment;
+  if (!view) return null;
+  return (
+    <div class="view">
+      <Controls>
+        <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
+        <Protections spellings={catalogue.protections} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
+        <Errors errors={study.errors} />
+      </Controls>
+      <div class="figures">
+        <Progress {...study} onStop={study.stop} />
+        {watched && <Timeline watched={watched} step={state.step} isBusy={study.isBusy} onStep={(step) => onChange({ step }, true)} />}
+        {experiment && watched && picked[0] && (
+          <HeadlineTable
+            catalogue={catalogue}
+            experiment={experiment}
+            lines={[{ ...picked[0], outcome: { final: true, row: watched.row, tables: {} } }]}
+          />
+        )}
+        <Notes notes={view.notes} values={state.values} />
+        <Repeat runs={repeatedOf(parts, picked, state.values)} />
+      </div>
+    </div>
+  );
+}
+
+interface TimelineProps {
+  watched: Watched;
+  step: number | null;
+  isBusy: boolean;
+  onStep: (step: number | null) => void;
+}
+
+function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
+  const layout = useMemo(() => layoutOf(watched), [watched]);
+  const [hidden, setHidden] = useState<FrameKind[]>(HIDDEN_AT_FIRST);
+  const [isLinkOnly, setLinkOnly] = useState(true);
+  const shown = layout.arrows.filter(({ seen }) => seen.lost || !hidden.includes(seen.kind));
+  const steps = shown.filter((arrow) => !isLinkOnly || isOnLink(layout, arrow.seen.hop, watched));
+  const current = step === null ? undefined : watched.frames[step];
+  return (
+    <div class="watch">
+      <Figure
+        name="lossylink-watch"
+        title="Frames of one flow"
+        summary={storyOf(watched)}
+        draw={(canvas) => drawTimeline(layout, shown, current ? step : null, canvas)}
+        of={[layout, hidden, step]}
+        rows={() => frameRows(watched)}
+        isBusy={isBusy}
+        onDrawn={scrollToCurrent}
+        above={
+          <>
+            <KindBoxes frames={watched.frames} hidden={hidden} onHide={setHidden} />
+            <Steps steps={steps.map((arrow) => arrow.index)} frames={watched.frames} step={current ? step : null} isLinkOnly={isLinkOnly} onLinkOnly={setLinkOnly} onStep={onStep} />
+            <p class="words" role="status" aria-live="polite">
+              {current ? frameWords(current) : "Step through the frames with the buttons or with the arrow keys."}
+            </p>
+          </>
+        }
+      >
+        <FrameTable frames={watched.frames} onStep={onStep} />
+      </Figure>
+    </div>
+  );
+}
+
+function isOnLink(layout: Layout, hop: string, { hops }: Watched): boolean {
+  return hops.indexOf(hop) === layout.link[0];
+}
+
+/** Brings the frame of the step into the part of the picture that is seen. */
+function scrollToCurrent(svg: SVGElement): void {
+  const frame = svg.querySelector("[data-current]");
+  const box = svg.parentElement;
+  if (!frame || !box) return;
+  const [inside, outside] = [frame.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (inside.top < outside.top + 40) box.scrollTop += inside.top - outside.top - 60;
+  else if (inside.bottom > outside.bottom - 20) box.scrollTop += inside.bottom - outside.bottom + 80;
+}
+
+function frameRows(watched: Watched): (string | number | null)[][] {
+  return [
+    ["at_us", "hop", "direction", "kind", "octets", "lost", "words"],
+    ...watched.frames.map((seen) => [seen.at_us, seen.hop, seen.direction, seen.kind, seen.octets, seen.lost ? 1 : 0, seen.words]),
+  ];
+}

@@ -1,0 +1,75 @@
+// The timeline of one flow.
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { lanesOf, layoutOf, linkPlace } from "../src/figure/timeline-layout.ts";
+import type { Seen, Watched } from "../src/simulator/protocol.ts";
+import { frameWords, storyOf, wayWords } from "../src/words/watched.ts";
+import { ask } from "./fixtures/fake-simulator.ts";
+
+const hops = ["h4-sw8", "sw8-sw2", "sw2-sw6", "sw6-h8"];
+const seen = (at_us: number, hop: string, more: Partial<Seen> = {}): Seen => ({
+  at_us, hop, direction: "forward", lost: false, octets: 1519, kind: "data", words: "data 0", ...more,
+});
+const flow: Watched = {
+  hops,
+  row: {},
+  frames: [
+    seen(0, "h4-sw8"),
+    seen(1, "sw8-sw2"),
+    seen(2.5, "sw2-sw6", { lost: true }),
+    seen(3, "sw2-sw6", { direction: "backward", octets: 60, kind: "notification", words: "1 lost from 0 on" }),
+    seen(4002.5, "sw2-sw6", { kind: "retransmission" }),
+    seen(4003.5, "sw6-h8", { kind: "retransmission" }),
+  ],
+};
+
+describe("the timeline", () => {
+  const layout = layoutOf(flow);
+  it("has the nodes of the path as lanes", () => assert.deepEqual(lanesOf(hops), ["h4", "sw8", "sw2", "sw6", "h8"]));
+  it("finds the link that loses frames", () => {
+    assert.deepEqual(layout.link, [2, 3]);
+    assert.equal(linkPlace(hops, []), 2);
+  });
+  it("lets frames go from lane to lane, in both directions", () => {
+    assert.deepEqual(layout.arrows.map(({ from, to }) => [from, to]), [[0, 1], [1, 2], [2, 3], [3, 2], [2, 3], [3, 4]]);
+  });
+  it("keeps the order of time", () => {
+    for (const [place, arrow] of layout.arrows.entries()) {
+      assert.ok(arrow.y2 > arrow.y1);
+      assert.ok(arrow.y1 >= (layout.arrows[place - 1]?.y1 ?? 0));
+      assert.ok(arrow.y2 <= layout.height);
+    }
+  });
+  it("takes the shortest time to the next hop for the time of flight", () => {
+    assert.deepEqual(layout.arrows.slice(0, 3).map(({ arrives_us }) => arrives_us), [1, 2.5, 3.5]);
+  });
+  it("cuts times without a frame short", () => {
+    assert.equal(layout.gaps.length, 1);
+    assert.ok(layout.height < 600);
+  });
+  it("takes a flow without frames", () => assert.equal(layoutOf({ hops, frames: [], row: {} }).arrows.length, 0));
+  it("has room for a whole flow", () => {
+    for (const protection of ["none", { linkguardian: {} }]) {
+      const whole = ask({ do: "watch", configuration: { protection, loss: { forward: { positions: [16] } } } }, () => {}) as Watched;
+      const { arrows, height } = layoutOf(whole);
+      assert.equal(arrows.length, whole.frames.length);
+      assert.ok(height < 4000, `${height}`);
+    }
+  });
+});
+
+describe("the words of frames", () => {
+  it("say where a frame goes", () => {
+    assert.equal(wayWords(seen(0, "sw2-sw6")), "sw2 to sw6");
+    assert.equal(wayWords(seen(0, "sw2-sw6", { direction: "backward" })), "sw6 to sw2");
+    assert.equal(frameWords(seen(2.5, "sw2-sw6", { lost: true })), "2.5 us, sw2 to sw6: data 0. This frame is lost.");
+  });
+  it("tell the story of a loss", () => {
+    assert.equal(
+      storyOf(flow),
+      "The link loses a frame at 2.5 us (data 0). The far switch asks for the frame 0.5 us later. The frame is sent again 4 ms later, from sw2.",
+    );
+    assert.match(storyOf({ ...flow, frames: flow.frames.slice(0, 2) }), /^No frame is lost/);
+  });
+});

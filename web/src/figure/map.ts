@@ -1,0 +1,92 @@
+// The map of winners: which protection to take at each loss and rate.
+
+import type { Cell } from "../catalogue/plan.ts";
+import type { ChoiceKnob } from "../catalogue/types.ts";
+import { NARROW_PX, type Canvas } from "./plot.ts";
+import { made } from "./svg.ts";
+import { shade, type Look } from "./theme.ts";
+
+export interface MapOf {
+  x: ChoiceKnob;
+  y: ChoiceKnob;
+  cells: Cell[];
+  /** The cell of the state. */
+  current: { x: string; y: string };
+  /** How a winner looks. */
+  lookOf: (protection: string) => Look;
+}
+
+const LEFT_PX = 58;
+const BOTTOM_PX = 44;
+const ROW_PX = 44;
+const LETTER_PX = 6.8;
+const NOBODY = "no protection";
+
+/** Draws the map; each cell carries its place as `data-x` and `data-y`. */
+export function drawMap({ x, y, cells, current, lookOf }: MapOf, { width, theme }: Canvas): SVGElement {
+  const across = (width - LEFT_PX - 4) / x.choices.length;
+  const height = y.choices.length * ROW_PX + BOTTOM_PX;
+  const foot = y.choices.length * ROW_PX;
+  const columnOf = (value: string) => x.choices.findIndex((choice) => choice.value === value);
+  const rowOf = (value: string) => y.choices.length - 1 - y.choices.findIndex((choice) => choice.value === value);
+  const drawn = cells.map((cell) => {
+    const [left, top] = [LEFT_PX + columnOf(cell.x) * across, rowOf(cell.y) * ROW_PX];
+    const winner = cell.entry?.winner ?? null;
+    const colour = winner === null ? theme.soft : shade(lookOf(winner), theme);
+    const isCurrent = cell.x === current.x && cell.y === current.y;
+    return made(
+      "g",
+      { "data-x": cell.x, "data-y": cell.y, cursor: "pointer" },
+      made("rect", { x: left + 1, y: top + 1, width: across - 2, height: ROW_PX - 2, fill: theme.paper }),
+      made("rect", {
+        x: left + 1,
+        y: top + 1,
+        width: across - 2,
+        height: ROW_PX - 2,
+        fill: colour,
+        "fill-opacity": winner === null ? 0.08 : 0.24,
+        ...(isCurrent ? { stroke: theme.ink, "stroke-width": 2 } : {}),
+      }),
+      made("rect", { x: left + 1, y: top + 1, width: 4, height: ROW_PX - 2, fill: colour }),
+      label(winner ?? NOBODY, left + across / 2 + 2, top + ROW_PX / 2, across - 10, theme.ink),
+    );
+  });
+  const axis = { fill: theme.soft, "font-size": 12 };
+  return made(
+    "svg",
+    {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "font-family": "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif",
+      "font-size": width < NARROW_PX ? 11 : 12,
+    },
+    ...drawn,
+    ...y.choices.map((choice) =>
+      made("text", { x: LEFT_PX - 8, y: rowOf(choice.value) * ROW_PX + ROW_PX / 2, dy: "0.34em", "text-anchor": "end", ...axis }, choice.label),
+    ),
+    ...x.choices.map((choice) =>
+      made("text", { x: LEFT_PX + (columnOf(choice.value) + 0.5) * across, y: foot + 16, "text-anchor": "middle", ...axis }, choice.label),
+    ),
+    made("text", { x: width - 6, y: foot + 36, "text-anchor": "end", ...axis }, `${named(x)} →`),
+    made("text", { x: 4, y: foot + 36, ...axis }, `↑ ${named(y)}`),
+  );
+}
+
+/** The name of an axis with its unit. */
+function named({ label, unit }: ChoiceKnob): string {
+  return unit ? `${label} (${unit})` : label;
+}
+
+/** A label in a cell: on two lines, or without its options, where it has no room. */
+function label(text: string, x: number, y: number, width: number, ink: string): SVGElement {
+  const [word = "", rest] = text.includes(":") ? text.split(/:(.*)/s) : [text];
+  const fits = (one: string) => one.length * LETTER_PX <= width;
+  const lines = fits(text) ? [text] : rest && fits(rest) ? [word, rest] : [word];
+  const first = y - ((lines.length - 1) * 14) / 2;
+  return made(
+    "text",
+    { "text-anchor": "middle", fill: ink },
+    ...lines.map((line, place) => made("tspan", { x, y: first + place * 14, dy: "0.34em" }, line)),
+  );
+}

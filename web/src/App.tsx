@@ -74,7 +74,7 @@ export function App({ catalogue }: { catalogue: Catalogue }) {
               <p>{catalogue.views[page.view]?.lead}</p>
             </div>
           )}
-          {View && <View key={page.view} {...props} />}
+          <View key={page.view} {...props} />
         </div>
       </main>
     </>

@@ -7,13 +7,18 @@ import { shade, type Look, type Theme } from "./theme.ts";
 const SAMPLE_PX = 34;
 const ROW_PX = 18;
 
-/** A mark that draws the legend in the upper right corner, where falling curves leave room. */
-export function legend(series: { label: string; look: Look }[], theme: Theme): Plot.RenderFunction {
+/** A mark that draws the legend in the upper corner where the curves leave room. */
+export function legend(
+  series: { label: string; look: Look }[],
+  theme: Theme,
+  side: "left" | "right" = "right",
+): Plot.RenderFunction {
   return (_index, _scales, _values, dimensions) => {
     const group = made("g", { "aria-hidden": "true" });
-    const right = dimensions.width - dimensions.marginRight - 6;
     const longest = Math.max(...series.map((one) => one.label.length), 1);
     const textWidth = longest * 6.6;
+    const right =
+      side === "right" ? dimensions.width - dimensions.marginRight - 6 : dimensions.marginLeft + textWidth + SAMPLE_PX + 18;
     group.append(
       made("rect", {
         x: right - textWidth - SAMPLE_PX - 12,

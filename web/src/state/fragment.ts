@@ -20,6 +20,7 @@ export function writeFragment(catalogue: Catalogue, page: PageState): string {
   if (picksOf(page.view) !== "none") parts.push(["protections", textsOf(catalogue, state.picks).join(",")]);
   if (state.flows !== null) parts.push(["flows", String(state.flows)]);
   if (state.step !== null) parts.push(["step", String(state.step)]);
+  if (state.span !== "all") parts.push(["span", state.span]);
   if (page.embed) parts.push(["embed", "1"]);
   return parts.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join("&");
 }
@@ -66,6 +67,7 @@ function readPart(
   if (key === "protections" || key === "protection") return readPicks(catalogue, view, state, text, problems);
   if (key === "flows") return readFlows(state, text, problems);
   if (key === "step") return void (state.step = /^\d{1,7}$/.test(text) ? Number(text) : null);
+  if (key === "span") return void (state.span = text === "week" ? "week" : "all");
   const knob = knobsOf(catalogue, view).find((one) => one.id === key);
   if (!knob) return void problems.push(`the view ${view} has no knob ${key}; the page leaves it out`);
   const read = readValue(knob, text);

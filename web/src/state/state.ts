@@ -13,6 +13,8 @@ export interface ViewState {
   flows: number | null;
   /** The event at which a reader stands, in the view of one packet; null before the first step. */
   step: number | null;
+  /** All days of a fabric, or its worst week. */
+  span: "all" | "week";
 }
 
 /** The state of the page. */
@@ -38,7 +40,7 @@ export function openingState(catalogue: Catalogue, view: ViewName): ViewState {
   const selected = catalogue.protections.filter((spelling) => spelling.selected);
   const picks = selected.map(plainPick);
   const wanted = { none: [], one: picks.slice(-1), several: picks }[picksOf(view)];
-  return { values: defaultsOf(knobsOf(catalogue, view)), picks: wanted, flows: null, step: null };
+  return { values: defaultsOf(knobsOf(catalogue, view)), picks: wanted, flows: null, step: null, span: "all" };
 }
 
 /** The state with which the page opens. */

@@ -1,0 +1,101 @@
+// A quantity that changes at events: steps over days, thinned to what a picture can show.
+
+import * as Plot from "@observablehq/plot";
+import { digits } from "../words/numbers.ts";
+import { legend } from "./legend.ts";
+import { decades, grid, NARROW_PX, shared, type Canvas } from "./plot.ts";
+import { shade, type Look } from "./theme.ts";
+
+/** The steps under one protection. */
+export interface Steps {
+  label: string;
+  look: Look;
+  /** Days and values. */
+  points: [number, number][];
+}
+
+interface Options {
+  label: string;
+  isLog: boolean;
+  /** Where the legend has room. */
+  side: "left" | "right";
+}
+
+/** Draws one quantity of all protections. */
+export function drawSteps(all: Steps[], { label, isLog, side }: Options, canvas: Canvas): SVGElement {
+  const { theme, width } = canvas;
+  const drawn = all.map((steps) => ({
+    ...steps,
+    points: thinned(isLog ? steps.points.filter(([, value]) => value > 0) : steps.points, width),
+  }));
+  const values = drawn.flatMap(({ points }) => points.map(([, value]) => value));
+  const days = drawn.flatMap(({ points }) => points.map(([day]) => day));
+  const domain = isLog ? logDomain(values) : linearDomain(values);
+  return Plot.plot({
+    ...shared(canvas, width < NARROW_PX ? 240 : 280),
+    marginLeft: 52,
+    marginRight: 20,
+    marginBottom: 40,
+    marginTop: 14,
+    x: { label: "time (days) →", domain: days.length > 0 ? [Math.min(...days), Math.max(...days)] : [0, 1] },
+    y: {
+      type: isLog ? "log" : "linear",
+      domain,
+      label: `↑ ${label}`,
+      ...(isLog ? { ticks: decades(...domain, 6), tickFormat: (value: number) => digits(value) } : { ticks: 5 }),
+    },
+    marks: [
+      ...grid(theme),
+      ...drawn.map((steps) =>
+        Plot.line(steps.points, {
+          x: (point: [number, number]) => point[0],
+          y: (point: [number, number]) => point[1],
+          curve: "step-after",
+          stroke: shade(steps.look, theme),
+          strokeWidth: 1.4,
+          clip: true,
+        }),
+      ),
+      legend(all.map((steps) => ({ label: steps.label, look: { ...steps.look, dash: "" } })), theme, side),
+    ],
+  }) as SVGElement;
+}
+
+/** Keeps the least and the greatest value of each column of a picture, in the order of time. */
+export function thinned(points: [number, number][], columns: number): [number, number][] {
+  const [first, last] = [points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 1];
+  if (points.length <= columns * 2) return points;
+  const kept: [number, number][] = [];
+  let least: [number, number] | undefined;
+  let greatest: [number, number] | undefined;
+  let column = -1;
+  const flush = () => {
+    if (!least || !greatest) return;
+    kept.push(...(least === greatest ? [least] : [least, greatest].sort((one, other) => one[0] - other[0])));
+  };
+  for (const point of points) {
+    const here = Math.floor(((point[0] - first) / (last - first || 1)) * columns);
+    if (here !== column) {
+      flush();
+      [column, least, greatest] = [here, point, point];
+    }
+    if (least && point[1] < least[1]) least = point;
+    if (greatest && point[1] > greatest[1]) greatest = point;
+  }
+  flush();
+  return kept;
+}
+
+function logDomain(values: number[]): [number, number] {
+  if (values.length === 0) return [1e-6, 1];
+  const low = values.reduce((one, other) => Math.min(one, other));
+  const high = values.reduce((one, other) => Math.max(one, other));
+  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high) + 0.3)];
+}
+
+function linearDomain(values: number[]): [number, number] {
+  if (values.length === 0) return [0, 100];
+  const low = values.reduce((one, other) => Math.min(one, other));
+  const high = values.reduce((one, other) => Math.max(one, other));
+  return [low - (high - low) * 0.1, high + (high - low) * 0.35];
+}

@@ -1,7 +1,7 @@
 // Builds the page: node build.mjs --wasm FILE --catalogue FILE --out FOLDER
 // Scripts, styles, the worker, the simulator (base64 of gzip) and the catalogue become one index.html.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -10,6 +10,7 @@ import * as esbuild from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OPTIONS = {
+  absWorkingDir: HERE,
   bundle: true,
   minify: true,
   write: false,
@@ -21,7 +22,7 @@ const OPTIONS = {
 
 /** Builds the page into a folder and gives the sizes of its parts in bytes. */
 export async function build({ wasm, catalogue, out, worker = join(HERE, "src/simulator/worker.ts") }) {
-  const [script, style, template, module, data] = await Promise.all([
+  const [{ script, licences }, style, template, module, data] = await Promise.all([
     bundledScript(worker),
     bundledStyle(),
     readFile(join(HERE, "src/page.html"), "utf8"),
@@ -31,10 +32,11 @@ export async function build({ wasm, catalogue, out, worker = join(HERE, "src/sim
   const parts = {
     style,
     script: withoutEnd(script),
+    licences: licences.replaceAll("--", "- -"),
     catalogue: withoutEnd(JSON.stringify(JSON.parse(data))),
     simulator: gzipSync(module, { level: 9 }).toString("base64"),
   };
-  const page = template.replace(/<!--(\w+)-->/g, (hole, name) => parts[name] ?? hole);
+  const page = template.replace(/<!--(\w+)-->|@(licences)@/g, (hole, one, other) => parts[one ?? other] ?? hole);
   await mkdir(out, { recursive: true });
   await writeFile(join(out, "index.html"), page);
   return {
@@ -58,15 +60,30 @@ async function bundledScript(worker) {
       });
     },
   };
-  const { outputFiles } = await esbuild.build({
+  const { outputFiles, metafile } = await esbuild.build({
     ...OPTIONS,
     entryPoints: [join(HERE, "src/main.tsx")],
     format: "iife",
     jsx: "automatic",
     jsxImportSource: "preact",
     plugins: [asText],
+    metafile: true,
   });
-  return outputFiles[0].text;
+  return { script: outputFiles[0].text, licences: await licencesOf(Object.keys(metafile.inputs)) };
+}
+
+/** The licences of the packages that a bundle has parts of, each text once. */
+async function licencesOf(inputs) {
+  const found = inputs.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path));
+  const packages = new Map(found.filter(Boolean).map(([folder, name]) => [name, folder]));
+  const texts = new Map();
+  for (const [name, folder] of [...packages].sort()) {
+    const file = (await readdir(join(HERE, folder))).find((one) => /^licen[cs]e/i.test(one));
+    if (!file) throw new Error(`${name} has no file with its licence; look for another package`);
+    const text = (await readFile(join(HERE, folder, file), "utf8")).trim();
+    texts.set(text, [...(texts.get(text) ?? []), name]);
+  }
+  return [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`).join("\n\n\n");
 }
 
 async function bundledStyle() {

@@ -1,0 +1,39 @@
+// Pages of a browser that tell everything that goes wrong in them.
+
+import assert from "node:assert/strict";
+
+/** Widths of a desk and of a phone. */
+export const DESK = { width: 1280, height: 900 };
+export const PHONE = { width: 360, height: 740, isMobile: true, hasTouch: true };
+
+/** Opens the page at a fragment, waits for the final picture, runs `use`, and fails on any error of the page. */
+export async function onPage({ browser, address }, { fragment = "", view = DESK, features = [], wait = true }, use) {
+  const page = await browser.newPage();
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  try {
+    await page.setViewport(view);
+    if (features.length > 0) await page.emulateMediaFeatures(features);
+    await page.goto(fragment ? `${address}#${fragment}` : address);
+    await page.waitForSelector(".view");
+    if (wait) await final(page);
+    await use(page);
+    assert.deepEqual(errors, []);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Waits until no figure of the page waits for the simulator. */
+export async function final(page) {
+  await page.waitForFunction(() => document.querySelectorAll('.figure[aria-busy="true"]').length === 0);
+}
+
+/** Milliseconds from the last change to the first and to the final picture. */
+export async function times(page) {
+  return page.evaluate(() => {
+    const at = (what) => performance.getEntriesByName(`lossylink-${what}`).at(-1)?.startTime ?? Number.NaN;
+    return { first: at("first") - at("change"), final: at("final") - at("change") };
+  });
+}

@@ -6,7 +6,7 @@ import { Tabs } from "./pieces/Tabs.tsx";
 import { Address } from "./state/address.ts";
 import { readFragment, writeFragment } from "./state/fragment.ts";
 import { openingPage, type PageState, type ViewState } from "./state/state.ts";
-import { titleOf, viewNames, type ViewName } from "./state/views.ts";
+import { leadOf, titleOf, viewNames, type ViewName } from "./state/views.ts";
 import type { ViewProps } from "./views/props.ts";
 import { VIEWS } from "./views/views.ts";
 
@@ -71,7 +71,7 @@ export function App({ catalogue }: { catalogue: Catalogue }) {
           {!page.embed && (
             <div class="lead">
               <h1>{titleOf(catalogue, page.view)}</h1>
-              <p>{catalogue.views[page.view]?.lead}</p>
+              <p>{leadOf(catalogue, page.view)}</p>
             </div>
           )}
           <View key={page.view} {...props} />

@@ -14,7 +14,7 @@ describe("the fragment", () => {
   it("is readable", () => {
     assert.equal(
       writeFragment(catalogue, openingPage(catalogue)),
-      "view=link&link.rate=100G&link.length=20&loss.model=bernoulli&loss.mean=0.001&transport=tcp-fct&transport.congestion_control=dctcp&flow.size=24387&protections=none,lg",
+      "view=link&link.rate=100G&link.length=20&loss.model=bernoulli&loss.mean=0.001&transport=tcp-fct&transport.congestion_control=dctcp&flow.size=24387&flow.trials=30000&protections=none,lg",
     );
   });
   it("restores what was written, for every view", () => {
@@ -26,24 +26,24 @@ describe("the fragment", () => {
     }
   });
   it("restores options, flows, a step and the frame", () => {
-    const text = "view=link&link.rate=400G&loss.model=ge&loss.burst=7.5&protections=none,lg:copies=2,tail=off,fec:32/4&flows=12345&embed=1";
+    const text = "view=link&link.rate=400G&loss.model=ge&loss.burst=7.5&protections=none,lg:copies=2,tail=off,fec:32/4&flow.trials=12345&embed=1";
     const { page, problems } = read(`#${text}`);
     assert.deepEqual(problems, []);
     assert.equal(page.embed, true);
-    assert.equal(page.states.link.flows, 12345);
+    assert.equal(page.states.link.values["flow.trials"], 12345);
     assert.equal(page.states.link.values["loss.burst"], 7.5);
-    assert.match(writeFragment(catalogue, page), /protections=none,lg:copies=2,tail=off,fec:32\/4&flows=12345&embed=1$/);
+    assert.match(writeFragment(catalogue, page), /protections=none,lg:copies=2,tail=off,fec:32\/4&embed=1$/);
     assert.equal(read("view=watch&step=12").page.states.watch.step, 12);
   });
   it("tells what is wrong, and takes the default", () => {
-    const { page, problems } = read("view=link&link.rate=3G&link.length=-1&loss.mean=x&nothing=1&protections=lg,lag&flows=0.5");
+    const { page, problems } = read("view=link&link.rate=3G&link.length=-1&loss.mean=x&nothing=1&protections=lg,lag&flow.trials=2000.5");
     assert.deepEqual(problems, [
       "link.rate is no 3G; take one of 10G, 25G, 100G, 400G; the page takes 100G",
       "link.length lies from 1 to 10,000 m, and -1 does not; the page takes 20",
       "loss.mean is a number, not x; the page takes 0.001",
       "the view link has no knob nothing; the page leaves it out",
       "no protection is called lag; take one of none, lg, lg-nb, fec, llr; the page leaves it out",
-      "flows is a whole number from 1 to 10000000, not 0.5; the page takes its own",
+      "flow.trials is a whole number, and 2000.5 is not; the page takes 30000",
     ]);
     assert.deepEqual(page.states.link.values, openingPage(catalogue).states.link.values);
     assert.deepEqual(page.states.link.picks.map((pick) => pick.word), ["lg"]);

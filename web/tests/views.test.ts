@@ -21,7 +21,7 @@ const picks = catalogue.protections.slice(0, 2).map(plainPick);
 describe("a study of flows", () => {
   const picked = pickedOf(catalogue, picks);
   it("looks at all protections early, then at the rest", () => {
-    const jobs = jobsOf(partsOf(catalogue, link, values, null), picked, values);
+    const jobs = jobsOf(partsOf(catalogue, link, values), picked, values);
     assert.deepEqual(
       jobs.map(({ key, request }) => [key, request.do === "run" ? request.looks : null]),
       [
@@ -35,11 +35,12 @@ describe("a study of flows", () => {
     );
   });
   it("ends with as many flows as a reader asks for", () => {
-    const looks = (flows: number) => partsOf(catalogue, link, values, flows)[0]?.looks;
-    assert.deepEqual([looks(100), looks(3000), looks(1e6)], [[100], [300, 3000], [300, 3000, 30000, 1e6]]);
+    const looks = (flows: number) => partsOf(catalogue, link, { ...values, "flow.trials": flows })[0]?.looks;
+    assert.deepEqual([looks(1000), looks(3000), looks(1e6)], [[300, 1000], [300, 3000], [300, 3000, 30000, 1e6]]);
   });
   it("says how to repeat it", () => {
-    const [first] = repeatedOf(partsOf(catalogue, link, values, 5000), picked, values);
+    const more = { ...values, "flow.trials": 5000 };
+    const [first] = repeatedOf(partsOf(catalogue, link, more), picked, more);
     assert.equal(first?.settings["flow.trials"], "5000");
     assert.deepEqual(first?.protections, ["none", "lg"]);
   });
@@ -49,7 +50,7 @@ describe("a study of flows", () => {
 });
 
 describe("decisions", () => {
-  const { plan } = catalogue;
+  const plan = catalogue.plan as NonNullable<Catalogue["plan"]>;
   it("are found by the values of the knobs", () => {
     const state = { ...defaultsOf(plan.knobs), "link.rate": "25G" };
     assert.match(entryOf(plan, state)?.command ?? "", /--link 25G .*--loss 1e-3 --target 1e-8/);

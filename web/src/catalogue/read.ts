@@ -1,6 +1,6 @@
 // Reading the state of a knob from text, with a line for what is wrong.
 
-import { digits } from "../words/numbers.ts";
+import { digits, written as spelt } from "../words/numbers.ts";
 import type { Knob } from "./types.ts";
 
 /** Reads what someone wrote for a knob. */
@@ -14,8 +14,8 @@ export function readValue(knob: Knob, text: string): { value: string | number } 
   if (!Number.isFinite(value)) return { problem: `${knob.id} is a number, not ${written || "empty text"}` };
   if (value < knob.min || value > knob.max) {
     const unit = knob.unit ? ` ${knob.unit}` : "";
-    return { problem: `${knob.id} lies from ${digits(knob.min)} to ${digits(knob.max)}${unit}, and ${digits(value)} does not` };
+    return { problem: `${knob.id} lies from ${digits(knob.min)} to ${digits(knob.max)}${unit}, and ${spelt(value)} does not` };
   }
-  if (knob.whole && !Number.isInteger(value)) return { problem: `${knob.id} is a whole number, and ${digits(value)} is not` };
+  if (knob.whole && !Number.isInteger(value)) return { problem: `${knob.id} is a whole number, and ${spelt(value)} is not` };
   return { value };
 }

@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 import { fill, merge } from "./merge.ts";
-import type { Experiment, Knob, Rule, Values, View, When } from "./types.ts";
+import type { Catalogue, Experiment, Knob, Rule, Spelling, Values, View, When } from "./types.ts";
 
-/** Looks of an experiment in flows for which the catalogue names none. */
-const LOOKS = [300, 3000, 30_000];
+/** Looks at an experiment in flows before the last. */
+const EARLY_LOOKS = [300, 3000, 30_000];
 
 /** What an experiment becomes with the states of knobs. */
 export interface Resolved {
@@ -80,7 +80,14 @@ export function experimentsOf(
   });
 }
 
-/** Counts of flows after which an experiment in flows answers. */
-export function looksOf(experiment: Experiment): number[] | undefined {
-  return experiment.looks ?? (isObject(experiment.base["flow"]) ? LOOKS : undefined);
+/** Counts of flows after which an experiment in flows answers: the last is what its configuration says. */
+export function looksOf(configuration: JsonObject): number[] | undefined {
+  const flow = configuration["flow"];
+  const flows = isObject(flow) ? flow["trials"] : undefined;
+  return typeof flows === "number" ? [...EARLY_LOOKS.filter((look) => look < flows), flows] : undefined;
+}
+
+/** The spellings of the protections that a view takes. */
+export function spellingsOf(catalogue: Catalogue, view: View | undefined): Spelling[] {
+  return catalogue.protections.filter(({ word }) => view?.protections?.includes(word) ?? true);
 }

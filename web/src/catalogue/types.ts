@@ -9,8 +9,8 @@ export interface Catalogue {
   views: Record<string, View>;
   /** From the registry, in its order. */
   protections: Spelling[];
-  /** Decisions on a grid, made by `lossylink plan`. */
-  plan: Plan;
+  /** Decisions on a grid, made by `lossylink plan`; a catalogue of a user's scenario may have none. */
+  plan?: Plan;
   percentiles: Percentile[];
   /** The data dictionary: keys of rows. */
   columns: Record<string, Column>;
@@ -39,10 +39,6 @@ export interface Experiment {
   headline: string[];
   /** The experiment belongs to its view only with these choices; always, where absent. */
   when?: When;
-  /** Counts of flows after which the simulator answers; present for experiments in flows. */
-  looks?: number[];
-  /** The key of `--set` that says the last look, such as `flow.trials`. */
-  count?: string;
 }
 
 /** Knob to values of which one must be set; all must hold. */
@@ -62,6 +58,8 @@ export interface View {
   experiments: string[];
   knobs: Knob[];
   notes: Note[];
+  /** Words of the protections that the view takes; all, where absent. */
+  protections?: string[];
 }
 
 export interface Note {

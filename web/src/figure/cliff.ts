@@ -20,15 +20,16 @@ const LEAST_LOSS = 1e-12;
 /** Draws the cliffs of codes, and where the line stands. */
 export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number | undefined }, canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
+  const key = legend(cliffs, canvas);
   const all = cliffs.flatMap((cliff) => cliff.points.map(([ber, loss]) => ({ ber, loss, label: cliff.label })));
   const bers = all.map((point) => point.ber);
   const domain: [number, number] = bers.length > 0 ? [Math.min(...bers), Math.max(...bers)] : [1e-8, 1e-2];
   return Plot.plot({
-    ...shared(canvas, width < NARROW_PX ? 300 : 400),
+    ...shared(canvas, (width < NARROW_PX ? 280 : 370) + key.marginTop),
     marginLeft: 52,
     marginRight: 20,
     marginBottom: 40,
-    marginTop: 14,
+    marginTop: key.marginTop,
     x: {
       type: "log",
       domain,
@@ -39,7 +40,7 @@ export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number
     y: {
       type: "log",
       domain: [LEAST_LOSS, 1],
-      label: "↑ share of full frames lost",
+      label: "↑ share of frames lost",
       ticks: decades(LEAST_LOSS, 1),
       tickFormat: (value: number) => digits(value),
     },
@@ -62,7 +63,7 @@ export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number
       ...(current.loss !== undefined && current.loss >= LEAST_LOSS
         ? [Plot.dot([current], { x: "ber", y: "loss", r: 5, fill: theme.ink, stroke: theme.paper })]
         : []),
-      legend(cliffs, theme, "left"),
+      key.mark,
       Plot.tip(
         all.filter((point) => point.loss >= LEAST_LOSS),
         Plot.pointer({

@@ -18,12 +18,17 @@ export interface MapOf {
 
 const LEFT_PX = 58;
 const BOTTOM_PX = 44;
-const ROW_PX = 44;
+const ROW_PX = 34;
 const LETTER_PX = 6.8;
 const NOBODY = "no protection";
 
-/** Draws the map; each cell carries its place as `data-x` and `data-y`. */
-export function drawMap({ x, y, cells, current, lookOf }: MapOf, { width, theme }: Canvas): SVGElement {
+/** Narrower cells have no room for a name: then the knob with more choices goes downwards. */
+const LEAST_CELL_PX = 96;
+
+/** Draws the map; each cell carries its place among the cells as `data-place`. */
+export function drawMap(map: MapOf, canvas: Canvas): SVGElement {
+  const { x, y, cells, current, lookOf } = turned(map, canvas.width);
+  const { width, theme } = canvas;
   const across = (width - LEFT_PX - 4) / x.choices.length;
   const height = y.choices.length * ROW_PX + BOTTOM_PX;
   const foot = y.choices.length * ROW_PX;
@@ -36,7 +41,7 @@ export function drawMap({ x, y, cells, current, lookOf }: MapOf, { width, theme 
     const isCurrent = cell.x === current.x && cell.y === current.y;
     return made(
       "g",
-      { "data-x": cell.x, "data-y": cell.y, cursor: "pointer" },
+      { "data-place": cell.place, cursor: "pointer" },
       made("rect", { x: left + 1, y: top + 1, width: across - 2, height: ROW_PX - 2, fill: theme.paper }),
       made("rect", {
         x: left + 1,
@@ -71,6 +76,16 @@ export function drawMap({ x, y, cells, current, lookOf }: MapOf, { width, theme 
     made("text", { x: width - 6, y: foot + 36, "text-anchor": "end", ...axis }, `${named(x)} →`),
     made("text", { x: 4, y: foot + 36, ...axis }, `↑ ${named(y)}`),
   );
+}
+
+/** The map as it fits into a width: its axes may change places. */
+function turned({ x, y, cells, current, lookOf }: MapOf, width: number) {
+  const placed = cells.map((cell, place) => ({ ...cell, place }));
+  if ((width - LEFT_PX) / x.choices.length >= LEAST_CELL_PX || x.choices.length <= y.choices.length) {
+    return { x, y, cells: placed, current, lookOf };
+  }
+  const other = ({ x: one, y: two }: { x: string; y: string }) => ({ x: two, y: one });
+  return { x: y, y: x, cells: placed.map((cell) => ({ ...cell, ...other(cell) })), current: other(current), lookOf };
 }
 
 /** The name of an axis with its unit. */

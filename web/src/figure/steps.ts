@@ -17,13 +17,12 @@ export interface Steps {
 interface Options {
   label: string;
   isLog: boolean;
-  /** Where the legend has room. */
-  side: "left" | "right";
 }
 
 /** Draws one quantity of all protections. */
-export function drawSteps(all: Steps[], { label, isLog, side }: Options, canvas: Canvas): SVGElement {
+export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
+  const key = legend(all.map((steps) => ({ label: steps.label, look: { ...steps.look, dash: "" } })), canvas);
   const drawn = all.map((steps) => ({
     ...steps,
     points: thinned(isLog ? steps.points.filter(([, value]) => value > 0) : steps.points, width),
@@ -32,11 +31,11 @@ export function drawSteps(all: Steps[], { label, isLog, side }: Options, canvas:
   const days = drawn.flatMap(({ points }) => points.map(([day]) => day));
   const domain = isLog ? logDomain(values) : linearDomain(values);
   return Plot.plot({
-    ...shared(canvas, width < NARROW_PX ? 240 : 280),
+    ...shared(canvas, (width < NARROW_PX ? 210 : 250) + key.marginTop),
     marginLeft: 52,
     marginRight: 20,
     marginBottom: 40,
-    marginTop: 14,
+    marginTop: key.marginTop,
     x: { label: "time (days) →", domain: days.length > 0 ? [Math.min(...days), Math.max(...days)] : [0, 1] },
     y: {
       type: isLog ? "log" : "linear",
@@ -56,7 +55,7 @@ export function drawSteps(all: Steps[], { label, isLog, side }: Options, canvas:
           clip: true,
         }),
       ),
-      legend(all.map((steps) => ({ label: steps.label, look: { ...steps.look, dash: "" } })), theme, side),
+      key.mark,
     ],
   }) as SVGElement;
 }
@@ -90,12 +89,13 @@ function logDomain(values: number[]): [number, number] {
   if (values.length === 0) return [1e-6, 1];
   const low = values.reduce((one, other) => Math.min(one, other));
   const high = values.reduce((one, other) => Math.max(one, other));
-  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high) + 0.3)];
+  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
 }
 
 function linearDomain(values: number[]): [number, number] {
   if (values.length === 0) return [0, 100];
   const low = values.reduce((one, other) => Math.min(one, other));
   const high = values.reduce((one, other) => Math.max(one, other));
-  return [low - (high - low) * 0.1, high + (high - low) * 0.35];
+  const room = (high - low || 1) * 0.06;
+  return [low - room, high + room];
 }

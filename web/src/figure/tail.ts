@@ -25,16 +25,17 @@ interface Point {
 export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
   const isNarrow = width < NARROW_PX;
+  const key = legend(tails, canvas);
   const points = tails.map((tail) => pointsOf(tail));
   const [low, high] = ends(points.flat().map((point) => point.us));
   const least = Math.min(...points.flat().map((point) => point.share), 0.01);
   const guides = percentiles.filter((one) => 1 - one.percent / 100 >= least * 0.99);
   return Plot.plot({
-    ...shared(canvas, isNarrow ? 300 : 400),
+    ...shared(canvas, (isNarrow ? 280 : 370) + key.marginTop),
     marginLeft: 52,
-    marginRight: 46,
+    marginRight: 54,
     marginBottom: 40,
-    marginTop: 14,
+    marginTop: key.marginTop,
     x: {
       type: "log",
       domain: [low, high],
@@ -62,7 +63,7 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
         fill: theme.soft,
       }),
       ...tails.flatMap((tail, place) => marksOf(tail, points[place] ?? [], guides, canvas)),
-      legend(tails, theme),
+      key.mark,
       Plot.tip(
         points.flat(),
         Plot.pointer({

@@ -101,7 +101,7 @@ function drawn(arrow: Arrow, step: number | null, xOf: (lane: number) => number,
     seen.lost ? cross(x2, y2, colour) : head(x1, y1, x2, y2, colour),
   );
   if (look.glyph) parts.push(glyph(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3, look.glyph, colour, theme));
-  return made("g", { opacity, "data-frame": index, ...(isCurrent ? { "data-current": "1" } : {}) }, ...parts);
+  return made("g", { opacity, "data-frame": index, ...(isCurrent ? { "data-current": "1" } : {}), ...(seen.lost ? { "data-lost": "1" } : {}) }, ...parts);
 }
 
 function head(x1: number, y1: number, x2: number, y2: number, colour: string): SVGElement {

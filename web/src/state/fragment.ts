@@ -2,13 +2,10 @@
 
 import { cutTexts, readPick, textOf, type Pick } from "../catalogue/protection.ts";
 import { readValue } from "../catalogue/read.ts";
-import { shown } from "../catalogue/rules.ts";
+import { shown, spellingsOf } from "../catalogue/rules.ts";
 import type { Catalogue } from "../catalogue/types.ts";
 import { knobsOf, openingState, picksOf, type PageState, type ViewState } from "./state.ts";
 import { viewNames, type ViewName } from "./views.ts";
-
-/** Flows of a run that a browser can bear. */
-export const MOST_FLOWS = 10_000_000;
 
 /** Writes the fragment of the view that is shown, without the sign `#`. */
 export function writeFragment(catalogue: Catalogue, page: PageState): string {
@@ -18,7 +15,6 @@ export function writeFragment(catalogue: Catalogue, page: PageState): string {
     parts.push([knob.id, String(state.values[knob.id] ?? knob.default)]);
   }
   if (picksOf(page.view) !== "none") parts.push(["protections", textsOf(catalogue, state.picks).join(",")]);
-  if (state.flows !== null) parts.push(["flows", String(state.flows)]);
   if (state.step !== null) parts.push(["step", String(state.step)]);
   if (state.span !== "all") parts.push(["span", state.span]);
   if (page.embed) parts.push(["embed", "1"]);
@@ -65,7 +61,6 @@ function readPart(
   problems: string[],
 ): void {
   if (key === "protections" || key === "protection") return readPicks(catalogue, view, state, text, problems);
-  if (key === "flows") return readFlows(state, text, problems);
   if (key === "step") return void (state.step = /^\d{1,7}$/.test(text) ? Number(text) : null);
   if (key === "span") return void (state.span = text === "week" ? "week" : "all");
   const knob = knobsOf(catalogue, view).find((one) => one.id === key);
@@ -84,18 +79,12 @@ function readPicks(
 ): void {
   const picks: Pick[] = [];
   for (const one of new Set(cutTexts(text))) {
-    const read = readPick(catalogue.protections, one);
+    const read = readPick(spellingsOf(catalogue, catalogue.views[view]), one);
     if (typeof read === "string") problems.push(`${read}; the page leaves it out`);
     else picks.push(read);
   }
   if (picksOf(view) === "none" || (picks.length === 0 && text !== "")) return;
   state.picks = picksOf(view) === "one" ? (picks.length > 0 ? picks.slice(0, 1) : state.picks) : picks;
-}
-
-function readFlows(state: ViewState, text: string, problems: string[]): void {
-  const flows = Number(text);
-  if (Number.isInteger(flows) && flows >= 1 && flows <= MOST_FLOWS) state.flows = flows;
-  else problems.push(`flows is a whole number from 1 to ${MOST_FLOWS}, not ${text}; the page takes its own`);
 }
 
 function cutPart(part: string): [string, string] {

@@ -1,7 +1,7 @@
 // What the page shows: which view, and for each view the states of its knobs and its protections.
 
 import { plainPick, type Pick } from "../catalogue/protection.ts";
-import { defaultsOf } from "../catalogue/rules.ts";
+import { defaultsOf, spellingsOf } from "../catalogue/rules.ts";
 import type { Catalogue, Knob, Values } from "../catalogue/types.ts";
 import { viewNames, type ViewName } from "./views.ts";
 
@@ -9,8 +9,6 @@ import { viewNames, type ViewName } from "./views.ts";
 export interface ViewState {
   values: Values;
   picks: Pick[];
-  /** Flows of the last look; null for what the catalogue says. */
-  flows: number | null;
   /** The event at which a reader stands, in the view of one packet; null before the first step. */
   step: number | null;
   /** All days of a fabric, or its worst week. */
@@ -27,7 +25,7 @@ export interface PageState {
 
 /** The knobs of a view; the knobs of `decide` are those of the plan. */
 export function knobsOf(catalogue: Catalogue, view: ViewName): Knob[] {
-  return view === "decide" ? catalogue.plan.knobs : (catalogue.views[view]?.knobs ?? []);
+  return (view === "decide" ? catalogue.plan : catalogue.views[view])?.knobs ?? [];
 }
 
 /** How many protections a view takes. */
@@ -37,10 +35,10 @@ export function picksOf(view: ViewName): "none" | "one" | "several" {
 
 /** The state with which a view opens. */
 export function openingState(catalogue: Catalogue, view: ViewName): ViewState {
-  const selected = catalogue.protections.filter((spelling) => spelling.selected);
+  const selected = spellingsOf(catalogue, catalogue.views[view]).filter((spelling) => spelling.selected);
   const picks = selected.map(plainPick);
   const wanted = { none: [], one: picks.slice(-1), several: picks }[picksOf(view)];
-  return { values: defaultsOf(knobsOf(catalogue, view)), picks: wanted, flows: null, step: null, span: "all" };
+  return { values: defaultsOf(knobsOf(catalogue, view)), picks: wanted, step: null, span: "all" };
 }
 
 /** The state with which the page opens. */

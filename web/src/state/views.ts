@@ -16,8 +16,13 @@ const TITLES: Record<ViewName, string> = {
 /** The views for which the catalogue has what they need. */
 export function viewNames(catalogue: Catalogue): ViewName[] {
   return (Object.keys(TITLES) as ViewName[]).filter((name) =>
-    name === "decide" ? Object.keys(catalogue.plan.entries).length > 0 : name in catalogue.views,
+    name === "decide" ? Object.keys(catalogue.plan?.entries ?? {}).length > 0 : name in catalogue.views,
   );
+}
+
+/** The sentence below the title; the catalogue has none for `decide`. */
+export function leadOf(catalogue: Catalogue, name: ViewName): string {
+  return catalogue.views[name]?.lead ?? "Which protection a link should have, as lossylink plan decides.";
 }
 
 /** The title of a view on its tab. */

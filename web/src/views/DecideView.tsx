@@ -16,8 +16,13 @@ import { setterOf, type ViewProps } from "./props.ts";
 
 /** The view: the sentence first, then the table and the map. */
 export function DecideView(props: ViewProps) {
-  const { catalogue, state, onChange } = props;
+  const { catalogue } = props;
   const { plan } = catalogue;
+  return plan ? <Decisions {...props} plan={plan} /> : null;
+}
+
+function Decisions({ plan, ...props }: ViewProps & { plan: Plan }) {
+  const { catalogue, state, onChange } = props;
   const entry = entryOf(plan, state.values);
   const knobs = mapKnobs(plan);
   const cells = cellsOf(plan, state.values);
@@ -60,7 +65,7 @@ export function DecideView(props: ViewProps) {
               [knobs.x.id, knobs.y.id, "winner", "sentence"],
               ...cells.map(({ x, y, entry: one }) => [x, y, one?.winner ?? null, one?.sentence ?? null]),
             ]}
-            onDrawn={(svg) => listen(svg, take)}
+            onDrawn={(svg) => listen(svg, cells, take)}
           >
             <MapTable {...knobs} cells={cells} onTake={take} />
           </Figure>
@@ -90,9 +95,10 @@ function mapSummary(cells: Cell[]): string {
   return `The map names the protection to take: ${listed(parts)}. A cell sets the knobs to its place.`;
 }
 
-function listen(svg: SVGElement, take: (x: string, y: string) => void): void {
-  for (const cell of svg.querySelectorAll<SVGElement>("[data-x]")) {
-    cell.addEventListener("click", () => take(cell.dataset["x"] ?? "", cell.dataset["y"] ?? ""));
+function listen(svg: SVGElement, cells: Cell[], take: (x: string, y: string) => void): void {
+  for (const drawn of svg.querySelectorAll<SVGElement>("[data-place]")) {
+    const cell = cells[Number(drawn.dataset["place"])];
+    if (cell) drawn.addEventListener("click", () => take(cell.x, cell.y));
   }
 }
 

@@ -1,6 +1,7 @@
 // Fabric: a year of failures and repairs, as the capacity that is left and the losses that hosts see.
 
 import { drawSteps, type Steps } from "../figure/steps.ts";
+import { spellingsOf } from "../catalogue/rules.ts";
 import { Controls, Errors } from "../pieces/Controls.tsx";
 import { Figure } from "../pieces/Figure.tsx";
 import { Knobs } from "../pieces/Knobs.tsx";
@@ -28,7 +29,7 @@ export function FabricView(props: ViewProps) {
   const { catalogue, state, onChange } = props;
   const view = catalogue.views["fabric"];
   const picked = pickedOf(catalogue, state.picks);
-  const parts = view ? partsOf(catalogue, view, state.values, null) : [];
+  const parts = view ? partsOf(catalogue, view, state.values) : [];
   const study = useStudy(jobsOf(parts, picked, state.values));
   if (!view) return null;
   const linesOf = (part: Part): Line[] =>
@@ -42,7 +43,7 @@ export function FabricView(props: ViewProps) {
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections
-          spellings={catalogue.protections}
+          spellings={spellingsOf(catalogue, view)}
           picks={state.picks}
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
@@ -70,7 +71,7 @@ export function FabricView(props: ViewProps) {
               name={`lossylink-fabric-${name}`}
               title={title}
               summary={summaryOf(steps, isLog)}
-              draw={(canvas) => drawSteps(steps, { label, isLog, side: "right" }, canvas)}
+              draw={(canvas) => drawSteps(steps, { label, isLog }, canvas)}
               of={[study.answers, isWeek]}
               rows={() => [
                 ["protection", "time_days", `${name}_${isLog ? "ratio" : "percent"}`],

@@ -1,15 +1,14 @@
 // The completion times of flows, and the figures of all experiments of a view.
 
-import type { Catalogue } from "../catalogue/types.ts";
+import type { Catalogue, NumberKnob, View } from "../catalogue/types.ts";
 import { drawTail, tailRows, type Tail } from "../figure/tail.ts";
 import { Figure } from "../pieces/Figure.tsx";
 import { HeadlineTable, PercentileTable, type Line } from "../pieces/Tables.tsx";
 import type { Outcome } from "../simulator/protocol.ts";
-import { MOST_FLOWS } from "../state/fragment.ts";
 import { count, counted } from "../words/numbers.ts";
 import { tailSentence } from "../words/percentiles.ts";
 import { keyOf, type Part } from "./flow-study.ts";
-import type { Picked } from "./props.ts";
+import type { Picked, ViewProps } from "./props.ts";
 
 interface Props {
   catalogue: Catalogue;
@@ -17,7 +16,22 @@ interface Props {
   picked: Picked[];
   answers: Map<string, Outcome>;
   isBusy: boolean;
-  onMore: (flows: number) => void;
+  onMore: More | null;
+}
+
+/** What sets the knob of the flows. */
+interface More {
+  most: number;
+  set: (flows: number) => void;
+}
+
+/** The knob of flows of a view, by the key of `--set` that it sets. */
+const FLOWS = "flow.trials";
+
+/** What runs more flows, if the view has a knob for it. */
+export function moreFlows(view: View, { state, onChange }: ViewProps): More | null {
+  const knob = view.knobs.find((one): one is NumberKnob => one.kind === "number" && one.id === FLOWS);
+  return knob ? { most: knob.max, set: (flows) => onChange({ values: { ...state.values, [FLOWS]: flows } }) } : null;
 }
 
 /** The curve of the first experiment in flows, and a table for each experiment. */
@@ -52,9 +66,9 @@ export function FlowFigures({ catalogue, parts, picked, answers, isBusy, onMore 
 }
 
 /** How many flows the picture has, and a button for ten times as many. */
-function Looks({ part, flows, isBusy, onMore }: { part: Part; flows: number; isBusy: boolean; onMore: (flows: number) => void }) {
+function Looks({ part, flows, isBusy, onMore }: { part: Part; flows: number; isBusy: boolean; onMore: More | null }) {
   const last = part.looks?.at(-1) ?? 0;
-  const more = Math.min(last * 10, MOST_FLOWS);
+  const more = Math.min(last * 10, onMore?.most ?? 0);
   return (
     <p class="looks" data-flows={flows}>
       <span>
@@ -62,8 +76,8 @@ function Looks({ part, flows, isBusy, onMore }: { part: Part; flows: number; isB
           ? `${counted(flows, "flow")} a protection so far, of ${count(last)}.`
           : `${counted(flows, "flow")} a protection.`}
       </span>
-      {more > last && (
-        <button type="button" class="quiet" onClick={() => onMore(more)}>
+      {onMore && more > last && (
+        <button type="button" class="quiet" onClick={() => onMore.set(more)}>
           Run {count(more)} flows
         </button>
       )}

@@ -1,6 +1,6 @@
 // Behind the frame: bit errors of a line, what its code leaves of them, and what flows meet.
 
-import { resolve, shown } from "../catalogue/rules.ts";
+import { resolve, shown, spellingsOf } from "../catalogue/rules.ts";
 import type { Catalogue, ChoiceKnob, Knob, NumberKnob, Values, View } from "../catalogue/types.ts";
 import { berAt, berGrid, drawCliffs, type Cliff } from "../figure/cliff.ts";
 import { looksOf, type Look } from "../figure/theme.ts";
@@ -16,7 +16,7 @@ import { useStudy } from "../pieces/use-study.ts";
 import type { Job } from "../simulator/crew.ts";
 import type { Outcome, Ratios } from "../simulator/protocol.ts";
 import { digits } from "../words/numbers.ts";
-import { FlowFigures } from "./FlowFigures.tsx";
+import { FlowFigures, moreFlows } from "./FlowFigures.tsx";
 import { jobsOf, partsOf, repeatedOf, type Part } from "./flow-study.ts";
 import { pickedOf, setterOf, type ViewProps } from "./props.ts";
 
@@ -39,7 +39,7 @@ export function LineView(props: ViewProps) {
   const { catalogue, state, onChange } = props;
   const view = catalogue.views["line"];
   const picked = pickedOf(catalogue, state.picks);
-  const parts = view ? partsOf(catalogue, view, state.values, state.flows) : [];
+  const parts = view ? partsOf(catalogue, view, state.values) : [];
   const study = useStudy<Outcome | Ratios>([
     ...(view ? lineJobs(view, parts, state.values) : []),
     ...jobsOf(parts, picked, state.values),
@@ -51,7 +51,7 @@ export function LineView(props: ViewProps) {
       <Controls>
         <Knobs knobs={shown(view.knobs, state.values)} values={state.values} onSet={setterOf(props)} />
         <Protections
-          spellings={catalogue.protections}
+          spellings={spellingsOf(catalogue, view)}
           picks={state.picks}
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
@@ -67,7 +67,7 @@ export function LineView(props: ViewProps) {
           picked={picked}
           answers={answers}
           isBusy={study.isBusy}
-          onMore={(flows) => onChange({ flows })}
+          onMore={moreFlows(view, props)}
         />
         <Notes notes={view.notes} values={state.values} />
         <Repeat runs={repeatedOf(parts, picked, state.values)} />
@@ -91,7 +91,8 @@ function lineJobs(view: View, parts: Part[], values: Values): Job[] {
   }));
 }
 
-const lineKey = (code: string) => `line ${code}`;
+/** No experiment has a colon in its name. */
+const lineKey = (code: string) => `code: ${code}`;
 
 function gridOf(knob: NumberKnob): number[] {
   return berGrid(knob.min > 0 ? knob.min : 1e-9, knob.max, POINTS);
@@ -145,7 +146,7 @@ function CliffFigure({ view, values, answers, isBusy }: CliffProps) {
 function cliffSummary(current: Found | undefined, ber: number): string {
   if (!current || current.now === undefined) return "The first curve is on its way.";
   const [low, high] = EDGES.map((edge) => berAt(current.points, edge));
-  const now = `Behind ${current.label} a bit error ratio of ${digits(ber, 3)} loses ${digits(current.now, 2)} of the full frames.`;
+  const now = `Behind ${current.label} a bit error ratio of ${digits(ber, 3)} loses ${digits(current.now, 2)} of the frames.`;
   if (low === undefined || high === undefined) return now;
   return `${now} Between a loss of 1e-8 and one of 1e-3 the bit error ratio grows by a factor of ${digits(high / low, 2)}.`;
 }
@@ -154,7 +155,7 @@ function CliffTable({ cliffs, ber }: { cliffs: Found[]; ber: number }) {
   return (
     <Scrolled label="Losses behind each code">
       <table>
-        <caption>Share of full frames lost at this bit error ratio, and bit error ratios at the edges of the cliff</caption>
+        <caption>Share of frames lost at this bit error ratio, and bit error ratios at the edges of the cliff</caption>
         <thead>
           <tr>
             <th scope="col">code</th>

@@ -1,5 +1,6 @@
 // One link: what users of a link that corrupts packets meet, under each protection.
 
+import { spellingsOf } from "../catalogue/rules.ts";
 import { Controls, Errors } from "../pieces/Controls.tsx";
 import { Knobs } from "../pieces/Knobs.tsx";
 import { Notes } from "../pieces/Notes.tsx";
@@ -7,7 +8,7 @@ import { Progress } from "../pieces/Progress.tsx";
 import { Protections } from "../pieces/Protections.tsx";
 import { Repeat } from "../pieces/Repeat.tsx";
 import { useStudy } from "../pieces/use-study.ts";
-import { FlowFigures } from "./FlowFigures.tsx";
+import { FlowFigures, moreFlows } from "./FlowFigures.tsx";
 import { jobsOf, partsOf, repeatedOf } from "./flow-study.ts";
 import { pickedOf, setterOf, type ViewProps } from "./props.ts";
 
@@ -16,7 +17,7 @@ export function LinkView(props: ViewProps) {
   const { catalogue, state, onChange } = props;
   const view = catalogue.views["link"];
   const picked = pickedOf(catalogue, state.picks);
-  const parts = view ? partsOf(catalogue, view, state.values, state.flows) : [];
+  const parts = view ? partsOf(catalogue, view, state.values) : [];
   const study = useStudy(jobsOf(parts, picked, state.values));
   if (!view) return null;
   return (
@@ -24,7 +25,7 @@ export function LinkView(props: ViewProps) {
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections
-          spellings={catalogue.protections}
+          spellings={spellingsOf(catalogue, view)}
           picks={state.picks}
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
@@ -39,7 +40,7 @@ export function LinkView(props: ViewProps) {
           picked={picked}
           answers={study.answers}
           isBusy={study.isBusy}
-          onMore={(flows) => onChange({ flows })}
+          onMore={moreFlows(view, props)}
         />
         <Notes notes={view.notes} values={state.values} />
         <Repeat runs={repeatedOf(parts, picked, state.values)} />

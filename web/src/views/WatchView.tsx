@@ -1,7 +1,7 @@
 // Watch a packet: the timeline of one flow that loses one frame, step by step.
 
 import { useMemo, useState } from "preact/hooks";
-import { resolve } from "../catalogue/rules.ts";
+import { resolve, spellingsOf } from "../catalogue/rules.ts";
 import { drawTimeline } from "../figure/timeline.ts";
 import { layoutOf, type Layout } from "../figure/timeline-layout.ts";
 import { Controls, Errors } from "../pieces/Controls.tsx";
@@ -27,7 +27,7 @@ export function WatchView(props: ViewProps) {
   const { catalogue, state, onChange } = props;
   const view = catalogue.views["watch"];
   const picked = pickedOf(catalogue, state.picks).slice(0, 1);
-  const parts = view ? partsOf(catalogue, view, state.values, null).slice(0, 1) : [];
+  const parts = view ? partsOf(catalogue, view, state.values).slice(0, 1) : [];
   const jobs = parts.flatMap(({ experiment }) =>
     picked.map(({ text, value }) => ({
       key: text,
@@ -42,7 +42,7 @@ export function WatchView(props: ViewProps) {
     <div class="view">
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
-        <Protections spellings={catalogue.protections} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
+        <Protections spellings={spellingsOf(catalogue, view)} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
         <Errors errors={study.errors} />
       </Controls>
       <div class="figures">
@@ -107,9 +107,9 @@ function isOnLink(layout: Layout, hop: string, { hops }: Watched): boolean {
   return hops.indexOf(hop) === layout.link[0];
 }
 
-/** Brings the frame of the step into the part of the picture that is seen. */
+/** Brings the frame of the step, or at first the lost frame, into the part of the picture that is seen. */
 function scrollToCurrent(svg: SVGElement): void {
-  const frame = svg.querySelector("[data-current]");
+  const frame = svg.querySelector("[data-current]") ?? svg.querySelector("[data-lost]");
   const box = svg.parentElement;
   if (!frame || !box) return;
   const [inside, outside] = [frame.getBoundingClientRect(), box.getBoundingClientRect()];

@@ -16,18 +16,13 @@ export interface Part {
   looks: number[] | undefined;
 }
 
-/** The experiments of a view in a state; `flows` is what a reader asked for. */
-export function partsOf(catalogue: Catalogue, view: View, values: Values, flows: number | null): Part[] {
+/** The experiments of a view in a state. */
+export function partsOf(catalogue: Catalogue, view: View, values: Values): Part[] {
   return experimentsOf(view, catalogue.experiments, values).map(([name, experiment]) => ({
     name,
     experiment,
-    looks: wantedLooks(looksOf(experiment), flows),
+    looks: looksOf(resolve(experiment, values).configuration),
   }));
-}
-
-function wantedLooks(looks: number[] | undefined, flows: number | null): number[] | undefined {
-  if (!looks || flows === null) return looks;
-  return [...looks.filter((look) => look < flows), flows];
 }
 
 /** The jobs of parts under protections, in the order in which readers want their answers. */
@@ -58,13 +53,9 @@ export function keyOf(experiment: string, text: string): string {
 
 /** What repeats the parts on a command line. */
 export function repeatedOf(parts: Part[], picked: Picked[], values: Values): Repeated[] {
-  return parts.map(({ experiment, looks }) => {
-    const { settings } = resolve(experiment, values);
-    const last = looks?.at(-1);
-    return {
-      experiment: experiment.command,
-      protections: picked.map(({ text }) => text),
-      settings: experiment.count && last !== undefined ? { ...settings, [experiment.count]: String(last) } : settings,
-    };
-  });
+  return parts.map(({ experiment }) => ({
+    experiment: experiment.command,
+    protections: picked.map(({ text }) => text),
+    settings: resolve(experiment, values).settings,
+  }));
 }

@@ -75,6 +75,14 @@ kernel: build ## The kernel for virtual time, in the user's cache; built if its 
 newcomer: $(STAMPS)/venv ## The way of a new user: an ordinary user, a closed home, another environment, no network (ARGS=--whole)
 	$(TIMED) "the way of a new user" tools/try-newcomer $(ARGS)
 
+.PHONY: web
+web: build ## The page of lossylink explore, into the package; needs Node.js, and Rust for WebAssembly or Debian's sources of it
+	$(TIMED) "the page" tools/web
+
+.PHONY: test-web
+test-web: web ## Types and tests of the page, its rows beside those of lossylink run, and a reader's way through it in two browsers
+	$(TIMED) "tests of the page" tools/test-web
+
 .PHONY: hostile
 hostile: build ## Seven minutes of faults and forgeries against two guards: on a cable, with a key, over a path
 	$(BIN)/python -m tests.hostile

@@ -155,4 +155,6 @@ def test_a_scenario_without_a_view_is_refused(
     monkeypatch.setattr(explore, "PAGE", folder)
     ended = command("explore", "mathis")
     assert ended.code == 2
-    assert "which the explorer does not show; it shows tcp-fct, rdma-fct, stress, fabric" in ended.err
+    assert ended.err == (
+        "error: the explorer does not show mathis; it shows tcp-fct, rdma-fct, stress, fabric\n"
+    )

@@ -52,8 +52,7 @@ class Given(Struct, frozen=True, kw_only=True):
         known = dict.fromkeys(shown.command for view in VIEWS.values() for shown in view.experiments)
         if scenario.experiment.name not in known:
             raise UserError(
-                f"{what} is of {scenario.experiment.name}, which the explorer does not show; it shows "
-                f"{', '.join(known)}"
+                f"the explorer does not show {scenario.experiment.name}; it shows {', '.join(known)}"
             )
         return cls(scenario=scenario, settings=_beyond_defaults(scenario))
 

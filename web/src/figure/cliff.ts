@@ -20,7 +20,7 @@ const LEAST_LOSS = 1e-12;
 /** Draws the cliffs of codes, and where the line stands. */
 export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number | undefined }, canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
-  const key = legend(cliffs, canvas);
+  const key = legend(cliffs, "share of frames lost", canvas);
   const all = cliffs.flatMap((cliff) => cliff.points.map(([ber, loss]) => ({ ber, loss, label: cliff.label })));
   const bers = all.map((point) => point.ber);
   const domain: [number, number] = bers.length > 0 ? [Math.min(...bers), Math.max(...bers)] : [1e-8, 1e-2];
@@ -40,7 +40,7 @@ export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number
     y: {
       type: "log",
       domain: [LEAST_LOSS, 1],
-      label: "↑ share of frames lost",
+      label: null,
       ticks: decades(LEAST_LOSS, 1),
       tickFormat: (value: number) => digits(value),
     },

@@ -20,14 +20,15 @@ interface Entry {
   look: Look;
 }
 
-/** The margin that a legend needs above the plot, and the mark that draws the legend. */
-export function legend(series: Entry[], { width, theme }: Canvas): { marginTop: number; mark: Plot.RenderFunction } {
+/** The margin that a legend and the name of the vertical axis need above the plot, and the mark that draws both. */
+export function legend(series: Entry[], axis: string, { width, theme }: Canvas): { marginTop: number; mark: Plot.RenderFunction } {
   const placed = placedIn(series, width);
   const rows = Math.max(1, ...placed.map(({ row }) => row + 1));
   const mark: Plot.RenderFunction = () =>
     made(
       "g",
       { "aria-hidden": "true", "text-anchor": "start", stroke: "none" },
+      made("text", { x: 2, y: rows * ROW_PX + 10, dy: "0.34em", fill: theme.ink }, `↑ ${axis}`),
       ...placed.flatMap(({ label, look, x, row }) => {
         const y = 9 + row * ROW_PX;
         return [

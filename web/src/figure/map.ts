@@ -19,7 +19,9 @@ export interface MapOf {
 const LEFT_PX = 58;
 const BOTTOM_PX = 44;
 const ROW_PX = 34;
-const LETTER_PX = 6.8;
+/** Width of a letter, of the smaller letters on a phone. */
+const LETTER_PX = 6.7;
+const NARROW_LETTER_PX = 6.1;
 const NOBODY = "no protection";
 
 /** Narrower cells have no room for a name: then the knob with more choices goes downwards. */
@@ -34,11 +36,13 @@ export function drawMap(map: MapOf, canvas: Canvas): SVGElement {
   const foot = y.choices.length * ROW_PX;
   const columnOf = (value: string) => x.choices.findIndex((choice) => choice.value === value);
   const rowOf = (value: string) => y.choices.length - 1 - y.choices.findIndex((choice) => choice.value === value);
-  const drawn = cells.map((cell) => {
+  const letter = width < NARROW_PX ? NARROW_LETTER_PX : LETTER_PX;
+  const isCurrent = (cell: { x: string; y: string }) => cell.x === current.x && cell.y === current.y;
+  const ordered = [...cells].sort((one, other) => Number(isCurrent(one)) - Number(isCurrent(other)));
+  const drawn = ordered.map((cell) => {
     const [left, top] = [LEFT_PX + columnOf(cell.x) * across, rowOf(cell.y) * ROW_PX];
     const winner = cell.entry?.winner ?? null;
     const colour = winner === null ? theme.soft : shade(lookOf(winner), theme);
-    const isCurrent = cell.x === current.x && cell.y === current.y;
     return made(
       "g",
       { "data-place": cell.place, cursor: "pointer" },
@@ -50,10 +54,10 @@ export function drawMap(map: MapOf, canvas: Canvas): SVGElement {
         height: ROW_PX - 2,
         fill: colour,
         "fill-opacity": winner === null ? 0.08 : 0.24,
-        ...(isCurrent ? { stroke: theme.ink, "stroke-width": 2 } : {}),
+        ...(isCurrent(cell) ? { stroke: theme.ink, "stroke-width": 2 } : {}),
       }),
       made("rect", { x: left + 1, y: top + 1, width: 4, height: ROW_PX - 2, fill: colour }),
-      label(winner ?? NOBODY, left + across / 2 + 2, top + ROW_PX / 2, across - 10, theme.ink),
+      label(winner ?? NOBODY, left + across / 2 + 2, top + ROW_PX / 2, Math.floor((across - 9) / letter), theme.ink),
     );
   });
   const axis = { fill: theme.soft, "font-size": 12 };
@@ -94,9 +98,9 @@ function named({ label, unit }: ChoiceKnob): string {
 }
 
 /** A label in a cell: on two lines, or without its options, where it has no room. */
-function label(text: string, x: number, y: number, width: number, ink: string): SVGElement {
+function label(text: string, x: number, y: number, most: number, ink: string): SVGElement {
   const [word = "", rest] = text.includes(":") ? text.split(/:(.*)/s) : [text];
-  const fits = (one: string) => one.length * LETTER_PX <= width;
+  const fits = (one: string) => one.length <= most;
   const lines = fits(text) ? [text] : rest && fits(rest) ? [word, rest] : [word];
   const first = y - ((lines.length - 1) * 14) / 2;
   return made(

@@ -19,10 +19,13 @@ interface Options {
   isLog: boolean;
 }
 
+/** A logarithmic axis leaves out as many of the least values, so that the others have room. */
+const RARE = 0.01;
+
 /** Draws one quantity of all protections. */
 export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
-  const key = legend(all.map((steps) => ({ label: steps.label, look: { ...steps.look, dash: "" } })), canvas);
+  const key = legend(all.map((steps) => ({ label: steps.label, look: { ...steps.look, dash: "" } })), label, canvas);
   const drawn = all.map((steps) => ({
     ...steps,
     points: thinned(isLog ? steps.points.filter(([, value]) => value > 0) : steps.points, width),
@@ -40,7 +43,7 @@ export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canva
     y: {
       type: isLog ? "log" : "linear",
       domain,
-      label: `↑ ${label}`,
+      label: null,
       ...(isLog ? { ticks: decades(...domain, 6), tickFormat: (value: number) => digits(value) } : { ticks: 5 }),
     },
     marks: [
@@ -87,8 +90,9 @@ export function thinned(points: [number, number][], columns: number): [number, n
 
 function logDomain(values: number[]): [number, number] {
   if (values.length === 0) return [1e-6, 1];
-  const low = values.reduce((one, other) => Math.min(one, other));
-  const high = values.reduce((one, other) => Math.max(one, other));
+  const ordered = [...values].sort((one, other) => one - other);
+  const low = ordered[Math.floor(ordered.length * RARE)] ?? 1e-6;
+  const high = ordered.at(-1) ?? 1;
   return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
 }
 

@@ -25,7 +25,7 @@ interface Point {
 export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canvas): SVGElement {
   const { theme, width } = canvas;
   const isNarrow = width < NARROW_PX;
-  const key = legend(tails, canvas);
+  const key = legend(tails, "share of flows at least as slow", canvas);
   const points = tails.map((tail) => pointsOf(tail));
   const [low, high] = ends(points.flat().map((point) => point.us));
   const least = Math.min(...points.flat().map((point) => point.share), 0.01);
@@ -46,7 +46,7 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
     y: {
       type: "log",
       domain: [least, 1],
-      label: "↑ share of flows at least as slow",
+      label: null,
       ticks: decades(least, 1),
       tickFormat: (value: number) => digits(value),
     },

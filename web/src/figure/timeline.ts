@@ -37,6 +37,7 @@ export function drawTimeline(layout: Layout, shown: Arrow[], step: number | null
       ...layout.gaps.map((gap) => gapMark(gap, xOf(0), right, theme)),
       ...ordered.map((arrow) => drawn(arrow, step, xOf, theme)),
     ),
+    heads(layout, xOf, width, theme),
   );
 }
 
@@ -49,15 +50,25 @@ function lanes(layout: Layout, xOf: (lane: number) => number, theme: Theme): SVG
     height: layout.height + 6,
     fill: theme.isDark ? "#22272d" : "#f1f0e9",
   });
-  const label = made("text", { x: (xOf(near) + xOf(far)) / 2, y: 14, "text-anchor": "middle", fill: theme.soft }, "the link");
-  return [
-    link,
-    ...(xOf(far) - xOf(near) > 90 ? [label] : []),
-    ...layout.lanes.flatMap((name, lane) => [
-      made("line", { x1: xOf(lane), x2: xOf(lane), y1: HEAD_PX - 6, y2: HEAD_PX + layout.height, stroke: theme.isDark ? "#5a5e64" : "#b5b4ad" }),
-      made("text", { x: xOf(lane), y: 14, "text-anchor": "middle", "font-weight": 600, fill: theme.ink }, name),
-    ]),
-  ];
+  const stroke = theme.isDark ? "#5a5e64" : "#b5b4ad";
+  const lines = layout.lanes.map((_, lane) =>
+    made("line", { x1: xOf(lane), x2: xOf(lane), y1: HEAD_PX - 6, y2: HEAD_PX + layout.height, stroke }),
+  );
+  return [link, ...lines];
+}
+
+/** The names of the lanes, which stay in sight: `data-heads` marks what moves with the scroll. */
+function heads(layout: Layout, xOf: (lane: number) => number, width: number, theme: Theme): SVGElement {
+  const [near, far] = layout.link;
+  const middle = { y: 14, "text-anchor": "middle" };
+  const link = made("text", { x: (xOf(near) + xOf(far)) / 2, ...middle, fill: theme.soft }, "the link");
+  return made(
+    "g",
+    { "data-heads": "1" },
+    made("rect", { x: 0, y: 0, width, height: HEAD_PX - 4, fill: theme.paper }),
+    ...(xOf(far) - xOf(near) > 90 ? [link] : []),
+    ...layout.lanes.map((name, lane) => made("text", { x: xOf(lane), ...middle, "font-weight": 600, fill: theme.ink }, name)),
+  );
 }
 
 function times(shown: Arrow[], theme: Theme): SVGElement[] {

@@ -4,7 +4,8 @@ import type { ChoiceKnob } from "../catalogue/types.ts";
 import { Meaning } from "./Meaning.tsx";
 
 const MOST_IN_A_ROW = 5;
-const MOST_LETTERS = 30;
+/** Letters of a row of buttons, of which each has room for two more. */
+const MOST_LETTERS = 34;
 
 /** Shows the choices and tells the one that is taken. */
 export function ChoiceField({
@@ -18,7 +19,7 @@ export function ChoiceField({
   value: string;
   onSet: (value: string) => void;
 }) {
-  const letters = knob.choices.reduce((sum, choice) => sum + choice.label.length, 0);
+  const letters = knob.choices.reduce((sum, choice) => sum + choice.label.length + 2, 0);
   const isRow = knob.choices.length <= MOST_IN_A_ROW && letters <= MOST_LETTERS;
   return (
     <div class="knob">

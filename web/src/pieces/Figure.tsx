@@ -21,6 +21,8 @@ interface Props {
   of: unknown[];
   rows: () => (string | number | null)[][];
   isBusy?: boolean;
+  /** The picture is higher than its place, and scrolls there. */
+  scrolls?: boolean;
   /** What stands between the title and the picture. */
   above?: ComponentChildren;
   /** Called with each picture that is shown. */
@@ -30,7 +32,7 @@ interface Props {
 }
 
 /** Draws again when what it depends on, the width or the theme changes. */
-export function Figure({ name, title, summary, draw, of, rows, isBusy = false, above, onDrawn, children }: Props) {
+export function Figure({ name, title, summary, draw, of, rows, isBusy = false, scrolls = false, above, onDrawn, children }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
   const theme = useTheme();
@@ -38,6 +40,7 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, a
   useLayoutEffect(() => {
     if (!place.current || width === 0) return;
     const svg = draw({ width, theme });
+    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label"); // the picture is one image
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `${title}. ${summary}`);
     place.current.replaceChildren(svg);
@@ -53,7 +56,11 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, a
     <figure class="figure" aria-busy={isBusy}>
       <h3>{title}</h3>
       {above}
-      <div class="picture" ref={place} />
+      <div
+        class="picture"
+        ref={place}
+        {...(scrolls ? { role: "region" as const, "aria-label": `Picture of ${title.toLowerCase()}`, tabIndex: 0 } : {})}
+      />
       <figcaption>{summary}</figcaption>
       <div class="files" role="group" aria-label={`Files of the figure ${title}`}>
         <button type="button" class="quiet" onClick={() => void savePng()}>

@@ -16,6 +16,8 @@ export interface Line {
   outcome: Outcome | undefined;
 }
 
+/** Keys of percentiles, which have a table of their own. */
+const PERCENTILE = /_p\d+(_\d+)?$/;
 /** The text of the protection that is no protection: all others are compared with it. */
 const BASE = "none";
 
@@ -67,7 +69,10 @@ export function PercentileTable({ catalogue, lines }: { catalogue: Catalogue; li
 /** The figures of an experiment's row that its catalogue names, a line a protection. */
 export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Catalogue; experiment: Experiment; lines: Line[] }) {
   const found = lines.filter((line) => line.outcome);
-  const keys = experiment.headline.filter((key) => found.some(({ outcome }) => outcome && key in outcome.row));
+  const hasPercentiles = found.some(({ outcome }) => outcome?.flows);
+  const keys = experiment.headline.filter(
+    (key) => found.some(({ outcome }) => outcome && key in outcome.row) && !(hasPercentiles && PERCENTILE.test(key)),
+  );
   if (found.length === 0 || keys.length === 0) return null;
   const words = keys.map((key) => catalogue.columns[key] ?? { label: key, unit: "", meaning: "" });
   return (
@@ -124,8 +129,8 @@ function Shown({ cell, more }: { cell: Cell; more?: string | undefined }) {
   return (
     <td class="number">
       {cell.text}
-      {more && <b class="times">{more}</b>}
       {cell.interval && <small>{cell.interval}</small>}
+      {more && <b class="times">{more}</b>}
     </td>
   );
 }

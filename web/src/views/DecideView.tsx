@@ -90,9 +90,13 @@ function lookOf(catalogue: Catalogue, protection: string): Look {
 
 function mapSummary(cells: Cell[]): string {
   const counts = new Map<string, number>();
-  for (const { entry } of cells) counts.set(entry?.winner ?? "", (counts.get(entry?.winner ?? "") ?? 0) + 1);
-  const parts = [...counts].map(([winner, cellCount]) => `${winner || "no protection"} in ${counted(cellCount, "cell")}`);
-  return `The map names the protection to take: ${listed(parts)}. A cell sets the knobs to its place.`;
+  for (const { entry } of cells) {
+    const word = entry?.winner?.split(":")[0] ?? "";
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const ordered = [...counts].sort(([, one], [, other]) => other - one);
+  const parts = ordered.map(([word, cellCount]) => `${word || "no protection"} in ${counted(cellCount, "cell")}`);
+  return `The plan takes ${listed(parts)}. A click on a cell sets the knobs.`;
 }
 
 function listen(svg: SVGElement, cells: Cell[], take: (x: string, y: string) => void): void {

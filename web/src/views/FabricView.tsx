@@ -39,7 +39,7 @@ export function FabricView(props: ViewProps) {
   const isWeek = state.span === "week";
   const span = isWeek ? worstWeek(events) : undefined;
   return (
-    <div class="view">
+    <div class="view" data-busy={study.isBusy}>
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections

@@ -47,7 +47,7 @@ export function LineView(props: ViewProps) {
   if (!view) return null;
   const answers = study.answers as Map<string, Outcome>;
   return (
-    <div class="view">
+    <div class="view" data-busy={study.isBusy}>
       <Controls>
         <Knobs knobs={shown(view.knobs, state.values)} values={state.values} onSet={setterOf(props)} />
         <Protections

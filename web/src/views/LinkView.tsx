@@ -21,7 +21,7 @@ export function LinkView(props: ViewProps) {
   const study = useStudy(jobsOf(parts, picked, state.values));
   if (!view) return null;
   return (
-    <div class="view">
+    <div class="view" data-busy={study.isBusy}>
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections

@@ -39,7 +39,7 @@ export function WatchView(props: ViewProps) {
   const experiment = parts[0]?.experiment;
   if (!view) return null;
   return (
-    <div class="view">
+    <div class="view" data-busy={study.isBusy}>
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections spellings={spellingsOf(catalogue, view)} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
@@ -86,7 +86,11 @@ function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
         of={[layout, hidden, step]}
         rows={() => frameRows(watched)}
         isBusy={isBusy}
-        onDrawn={scrollToCurrent}
+        scrolls
+        onDrawn={(svg) => {
+          keepHeads(svg);
+          scrollToCurrent(svg);
+        }}
         above={
           <>
             <KindBoxes frames={watched.frames} hidden={hidden} onHide={setHidden} />
@@ -105,6 +109,16 @@ function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
 
 function isOnLink(layout: Layout, hop: string, { hops }: Watched): boolean {
   return hops.indexOf(hop) === layout.link[0];
+}
+
+/** Keeps the names of the lanes in sight. */
+function keepHeads(svg: SVGElement): void {
+  const box = svg.parentElement;
+  const heads = svg.querySelector("[data-heads]");
+  if (!box || !heads) return;
+  const follow = () => heads.setAttribute("transform", `translate(0 ${Math.max(0, box.scrollTop - 6)})`);
+  box.onscroll = follow;
+  follow();
 }
 
 /** Brings the frame of the step, or at first the lost frame, into the part of the picture that is seen. */

@@ -1,12 +1,15 @@
 // Numbers as readers read them.
 
+/** Made once: to make a format takes longer than to write a hundred numbers. */
+const FORMAT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 });
+
 /** A number with thousands separated, or with an exponent where it is very small or very large. */
 export function digits(value: number, significant = 4): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size < 1e-3 || size >= 1e9) return shortExponent(value.toExponential(Math.max(0, significant - 1)));
-  if (size >= 10 ** significant) return Math.round(value).toLocaleString("en-US");
-  return Number(value.toPrecision(significant)).toLocaleString("en-US", { maximumFractionDigits: 12 });
+  if (size >= 10 ** significant) return FORMAT.format(Math.round(value));
+  return FORMAT.format(Number(value.toPrecision(significant)));
 }
 
 /** `1.000e-3` as `1e-3`. */
@@ -17,7 +20,7 @@ function shortExponent(text: string): string {
 
 /** A count, such as 30,000. */
 export function count(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+  return FORMAT.format(Math.round(value));
 }
 
 /** How many times as large, with two digits: 0.049x, 41x. */

@@ -25,9 +25,9 @@ export async function onPage({ browser, address }, { fragment = "", view = DESK,
   }
 }
 
-/** Waits until no figure of the page waits for the simulator. */
+/** Waits until the view waits for the simulator no more. */
 export async function final(page) {
-  await page.waitForFunction(() => document.querySelectorAll('.figure[aria-busy="true"]').length === 0);
+  await page.waitForFunction(() => !document.querySelector('.view[data-busy="true"]'));
 }
 
 /** Milliseconds from the last change to the first and to the final picture. */

@@ -1,4 +1,4 @@
-//! The share of frames that a line loses, at several bit error ratios.
+//! A line with bit errors: the share of frames that the line loses, and the wrong symbols of its codewords.
 
 use crate::configuration::{Configuration, text};
 use lossylink_sim::{ConfigError, Simulation};
@@ -21,4 +21,15 @@ pub fn ratios(configuration: &Configuration, ber: &[f64]) -> Result<Value, Confi
         ratios.push(Simulation::new(&text(&configuration))?.frame_loss());
     }
     Ok(json!({ "ratios": ratios }))
+}
+
+/// Returns the shares of codewords with no wrong symbol, with one, and so on up to as many as the code corrects, and last the share
+/// with more.
+///
+/// # Errors
+/// If the forward loss is no line with a code of symbols, or cannot be simulated.
+pub fn symbols(configuration: &Configuration) -> Result<Value, ConfigError> {
+    let shares = Simulation::new(&text(configuration))?.wrong_symbols();
+    let shares = shares.ok_or_else(|| ConfigError("the code of this line has no symbols".to_owned()))?;
+    Ok(json!({ "shares": shares }))
 }

@@ -34,6 +34,11 @@ pub enum Question {
         /// Bit error ratios of the forward loss.
         ber: Vec<f64>,
     },
+    /// Tells how many wrong symbols the codewords of a line have.
+    Symbols {
+        /// The experiment; its forward loss is a line with a code.
+        configuration: Configuration,
+    },
 }
 
 /// Answers a question. `look` is called with each answer before the last one.
@@ -44,6 +49,7 @@ pub fn answer(question: &[u8], look: impl Fn(&Value) + Send + Sync + 'static) ->
             Question::Run { configuration, looks } => run::run(&configuration, looks, look),
             Question::Watch { configuration, lost } => watch::watch(&configuration, lost),
             Question::Line { configuration, ber } => line::ratios(&configuration, &ber),
+            Question::Symbols { configuration } => line::symbols(&configuration),
         });
     answered.unwrap_or_else(|refused| json!({ "error": refused.to_string() }))
 }

@@ -116,3 +116,19 @@ fn a_line_loses_more_at_more_bit_errors() {
     let refused = only(&json!({ "do": "line", "configuration": line, "ber": [1e-7] }));
     assert_eq!(refused["error"], "the loss of this line has no bit error ratio");
 }
+
+#[test]
+fn codewords_tell_their_wrong_symbols() {
+    let mut line = configuration(STRESS);
+    line["loss"]["forward"] = json!({
+        "model": "phy", "code": "rs544", "ber": 1e-4, "interleave": 1, "burst": 0.0, "precoding": false, "lanes": 1,
+        "line_bits": 2,
+    });
+    let answer = only(&json!({ "do": "symbols", "configuration": line }));
+    let shares: Vec<f64> = serde_json::from_value(answer["shares"].clone()).unwrap();
+    // 5,440 bits of a codeword are right with this chance.
+    assert!((shares.len() == 17) && (shares[0] / (1.0 - 1e-4_f64).powi(5440) - 1.0).abs() < 1e-9);
+    line["loss"]["forward"] = json!({ "model": "none" });
+    let refused = only(&json!({ "do": "symbols", "configuration": line }));
+    assert_eq!(refused["error"], "the code of this line has no symbols");
+}

@@ -32,7 +32,7 @@ use crate::measure::DesignEffect;
 use crate::net::{ProtectedLink, linkguardian};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::engine::linkguardian::{effective_loss, effective_loss_on_line};
-use lossylink_core::loss::LossLaw;
+use lossylink_core::loss::{LossLaw, LossModel};
 use lossylink_core::rng::Streams;
 use setup::Setup;
 
@@ -86,6 +86,13 @@ impl Simulation {
         let config = Config { pcap: Some(capture), ..self.config };
         capturing::check(&config)?;
         Ok(Self { config })
+    }
+
+    /// Returns the shares of codewords of the line in the direction of the data with no wrong symbol, with one, and so on up to as many
+    /// as the code corrects, and last the share with more. `None` if the losses are no line's, or the code has no symbols.
+    pub fn wrong_symbols(&self) -> Option<Vec<f64>> {
+        let LossModel::Phy(line) = &self.config.loss.forward else { return None };
+        line.wrong_symbols()
     }
 
     /// Returns the share of the frames of the traffic that the link loses in the direction of the data.

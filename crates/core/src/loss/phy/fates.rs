@@ -116,6 +116,14 @@ fn independent(code: ReedSolomon, line: &Line, layout: Layout) -> (Matrix, Matri
     (end.scaled(1.0 - group), end.scaled(group))
 }
 
+/// Returns the shares of codewords with no wrong symbol, with one, and so on up to as many as the code corrects, and last the share
+/// with more.
+pub(super) fn wrong_symbols(code: ReedSolomon, line: &Line, layout: Layout) -> Vec<f64> {
+    let (counts, failed) = Counting { code, line, layout, counted: 1 }.count();
+    let share = |matrix: &Matrix| matrix.behind(line.start).iter().sum::<f64>();
+    counts.shares.iter().chain([&failed]).map(share).collect()
+}
+
 /// Counts wrong symbols in the codewords of a group, symbol by symbol of the stream.
 struct Counting<'a> {
     code: ReedSolomon,
@@ -127,6 +135,12 @@ struct Counting<'a> {
 
 impl Counting<'_> {
     fn fates(&self) -> (Matrix, Matrix) {
+        let (counts, failed) = self.count();
+        (counts.total(), failed)
+    }
+
+    /// Returns the chances of all numbers of wrong symbols that can be corrected, and from state to state where a codeword fails.
+    fn count(&self) -> (Counts, Matrix) {
         let least = if self.counted == 1 {
             0.0
         } else {
@@ -144,7 +158,7 @@ impl Counting<'_> {
             let steps = self.steps(stripe * self.layout.lanes, &patterns);
             failed += counts.advance(&steps, patterns[0], floor);
         }
-        (counts.total(), failed)
+        (counts, failed)
     }
 
     /// Returns from state to state over a stripe: the symbols that share the line bit by bit. There is a matrix for each set of

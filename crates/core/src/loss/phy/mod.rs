@@ -25,6 +25,7 @@ pub(super) use crossing::{Crossing, LastGroup, sum};
 pub(super) use failures::Failures;
 
 use super::error::LossError;
+use alloc::vec::Vec;
 use fates::{CODEWORDS_MAX, Fates, Layout};
 use line::Line;
 use serde::Deserialize;
@@ -58,6 +59,13 @@ pub struct PhySettings {
     pub line_bits: u32,
 }
 
+impl PhySettings {
+    /// Returns the errors of the line before its code.
+    fn line(&self) -> Result<Line, LossError> {
+        Line::new(self.bit_error_ratio, self.repeat, self.is_precoded, self.line_bits)
+    }
+}
+
 /// A line with its code, as a process of groups of codewords that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "PhySettings")]
@@ -82,15 +90,14 @@ impl Phy {
     /// # Errors
     /// If a setting lies outside of its range, or two do not go together.
     pub fn new(settings: PhySettings) -> Result<Self, LossError> {
-        let PhySettings { code, bit_error_ratio, interleaved, repeat, is_precoded, lanes, line_bits } =
-            settings;
+        let PhySettings { code, interleaved, lanes, line_bits, .. } = settings;
         if !(interleaved.is_power_of_two() && interleaved as usize <= CODEWORDS_MAX) {
             return Err(LossError::NoInterleaving(interleaved));
         }
         if !(lanes.is_power_of_two() && lanes <= LANES_MAX) {
             return Err(LossError::NoLanes { lanes, most: LANES_MAX });
         }
-        let line = Line::new(bit_error_ratio, repeat, is_precoded, line_bits)?;
+        let line = settings.line()?;
         let layout = Layout { interleaved, lanes };
         match code {
             Code::ReedSolomon(rs) => check_symbols(rs, &line, layout)?,
@@ -111,6 +118,15 @@ impl Phy {
     /// Returns the settings.
     pub const fn settings(&self) -> &PhySettings {
         &self.settings
+    }
+
+    /// Returns the shares of codewords with no wrong symbol, with one, and so on up to as many as the code corrects, and last the
+    /// share with more. `None` if the code has no symbols.
+    pub fn wrong_symbols(&self) -> Option<Vec<f64>> {
+        let Code::ReedSolomon(code) = self.settings.code else { return None };
+        let line = self.settings.line().expect("the line has been built with these settings");
+        let layout = Layout { interleaved: self.settings.interleaved, lanes: self.settings.lanes };
+        Some(fates::wrong_symbols(code, &line, layout))
     }
 
     /// Returns the share of groups of codewords that fail, in the long run.

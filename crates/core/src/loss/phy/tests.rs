@@ -1,6 +1,7 @@
 //! Chances against values of 60 digits, and running lines against those chances.
 
 use super::*;
+use crate::binomial::at_least;
 use crate::loss::{LossLaw, LossModel, LossProcess};
 use crate::rng::Streams;
 use crate::time::{Duration, Instant};
@@ -43,6 +44,31 @@ const RATIOS: [(Code, f64, f64, [f64; 3]); 9] = [
     (Code::RS272, 3e-4, 2.1570e-6, [2.636e-6, 1.244e-5, 6.287e-5]),
     (Code::RS272, 1e-5, 6.5397e-18, [7.991e-18, 3.771e-17, 1.906e-16]),
 ];
+
+/// The shares of codewords by their wrong symbols: of independent errors those of the binomial law, of errors that repeat with the
+/// chance of a failure that the fates have. All shares add up to one, and the wrong symbols to those of the line.
+#[test]
+fn codewords_have_wrong_symbols_by_the_law_of_the_line() {
+    let line = settings(Code::RS544, 1e-3);
+    let shares = phy(line).wrong_symbols().unwrap();
+    let symbol = any_of(1e-3, 10.0);
+    for (count, share) in shares.iter().take(16).enumerate() {
+        let count = count as u64;
+        let exactly = at_least(count, 544, symbol) - at_least(count + 1, 544, symbol);
+        assert!((share / exactly - 1.0).abs() < 1e-6, "{count}: {share} {exactly}");
+    }
+    for (repeat, interleaved) in [(0.0, 1), (0.5, 1), (0.5, 2)] {
+        let phy = phy(PhySettings { repeat, interleaved, ..line });
+        let shares = phy.wrong_symbols().unwrap();
+        assert!((shares.len() == 17) && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        if interleaved == 1 {
+            assert!((shares[16] / phy.group_failure_ratio() - 1.0).abs() < 1e-9);
+        } else {
+            assert!(shares[16] < phy.group_failure_ratio() && phy.group_failure_ratio() < 2.0 * shares[16]);
+        }
+    }
+    assert_eq!(phy(settings(Code::Firecode, 1e-3)).wrong_symbols(), None);
+}
 
 /// The frames' ratios have the mean number of codewords that a frame touches in their exponent. An average over the two numbers
 /// that occur differs by half of the codewords' ratio at most.

@@ -44,6 +44,7 @@ describe("merge patches", () => {
   it("fill holes, also in lists", () => {
     const template = { a: { $: "x", times: 1000, whole: true }, b: [{ $: "x" }, "c"] };
     assert.deepEqual(fill(template, { x: 0.0125 }), { a: 13, b: [0.0125, "c"] });
+    assert.equal(fill({ $: "x", times: 1000, plus: 2, whole: true }, { x: 0.0125 }), 15);
   });
   it("refuse a hole without a number", () => {
     assert.throws(() => fill({ $: "x" }, {}), /asks for the number of x/);

@@ -14,7 +14,7 @@ export function merge(target: Json | undefined, patch: Json): Json {
   return merged;
 }
 
-/** Fills the holes of a patch: `{"$": "link.length", "times": 5000, "whole": true}` is a number of the knobs. */
+/** Fills the holes of a patch: `{"$": "link.length", "times": 5000, "plus": 7, "whole": true}` is a number of the knobs. */
 export function fill(template: Json, values: Values): Json {
   if (Array.isArray(template)) return template.map((part) => fill(part, values));
   if (!isObject(template)) return template;
@@ -28,7 +28,8 @@ function filled(hole: JsonObject, id: string, values: Values): number {
     throw new Error(`the catalogue asks for the number of ${id}, which is no knob with a number`);
   }
   const scaled = value * (typeof hole["times"] === "number" ? hole["times"] : 1);
-  return hole["whole"] === true ? rounded(scaled) : scaled;
+  const plus = typeof hole["plus"] === "number" ? hole["plus"] : 0;
+  return (hole["whole"] === true ? rounded(scaled) : scaled) + plus;
 }
 
 /** Rounds half away from zero, as the catalogue's maker does. */

@@ -66,7 +66,8 @@ export function readPick(spellings: Spelling[], text: string): Pick | string {
   for (const part of parts) {
     const [name, value] = cut(part, "=");
     const knob = spelling.options.find((one) => one.id === name);
-    if (!knob) return `${word} has no option ${name}; its options are ${spelling.options.map((one) => one.id).join(", ") || "none"}`;
+    const known = spelling.options.map((one) => one.id).join(", ");
+    if (!knob) return `${word} has no option ${name}${known ? `; its options are ${known}` : " here"}`;
     const read = readValue(knob, value);
     if ("problem" in read) return `${word}: ${read.problem}`;
     pick.values[knob.id] = read.value;

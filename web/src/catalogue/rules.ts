@@ -87,7 +87,9 @@ export function looksOf(configuration: JsonObject): number[] | undefined {
   return typeof flows === "number" ? [...EARLY_LOOKS.filter((look) => look < flows), flows] : undefined;
 }
 
-/** The spellings of the protections that a view takes. */
+/** The spellings of the protections that a view takes; where a view names them, it takes them without options. */
 export function spellingsOf(catalogue: Catalogue, view: View | undefined): Spelling[] {
-  return catalogue.protections.filter(({ word }) => view?.protections?.includes(word) ?? true);
+  const words = view?.protections;
+  if (!words) return catalogue.protections;
+  return catalogue.protections.filter(({ word }) => words.includes(word)).map((one) => ({ ...one, options: [] }));
 }

@@ -46,7 +46,7 @@ export type When = Record<string, string[]>;
 
 export interface Rule {
   when?: When;
-  /** Merge patch (RFC 7396) on the configuration, with holes `{"$": "knob", "times": 1000, "whole": true}`. */
+  /** Merge patch (RFC 7396) on the configuration, with holes `{"$": "knob", "times": 1000, "plus": 7, "whole": true}`. */
   patch?: JsonObject;
   /** What `--set KEY=VALUE` says, with holes `{knob}`. */
   settings?: Record<string, string>;
@@ -58,7 +58,7 @@ export interface View {
   experiments: string[];
   knobs: Knob[];
   notes: Note[];
-  /** Words of the protections that the view takes; all, where absent. */
+  /** Words of the protections that the view takes, without options; all with their options, where absent. */
   protections?: string[];
 }
 

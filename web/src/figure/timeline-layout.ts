@@ -1,7 +1,7 @@
 // Where the frames of one flow stand in a picture of its path: lanes across, time downwards.
 // Time is stretched where much happens and cut short where nothing does.
 
-import type { Seen, Watched } from "../simulator/protocol.ts";
+import type { FrameKind, Seen, Watched } from "../simulator/protocol.ts";
 
 /** A frame on its way from one lane to the next. */
 export interface Arrow {
@@ -42,14 +42,16 @@ const LONG_GAP_US = 25;
 /** Frames of fewer octets travel as control frames do. */
 const SMALL_OCTETS = 512;
 
-/** Lays the frames out. */
-export function layoutOf({ hops, frames }: Watched): Layout {
+/** Lays the frames of some kinds out; a lost frame is always there. */
+export function layoutOf({ hops, frames }: Watched, hidden: FrameKind[] = []): Layout {
+  const isShown = (seen: Seen) => seen.lost || !hidden.includes(seen.kind);
   const flights = flightsOf(hops, frames);
   const ways = frames.map((seen) => wayOf(hops, seen));
   const arrivals = frames.map((seen) => seen.at_us + (flights.get(classOf(hops, seen)) ?? flights.get("any") ?? 0.5));
-  const { yOf, gaps, height } = scaleOf([...frames.map((seen) => seen.at_us), ...arrivals]);
+  const moments = frames.flatMap((seen, index) => (isShown(seen) ? [seen.at_us, arrivals[index] ?? seen.at_us] : []));
+  const { yOf, gaps, height } = scaleOf(moments);
   const arrows = frames.flatMap((seen, index): Arrow[] => {
-    const [from, to] = ways[index] ?? [-1, -1];
+    const [from, to] = isShown(seen) ? (ways[index] ?? [-1, -1]) : [-1, -1];
     const arrives_us = arrivals[index] ?? seen.at_us;
     return from < 0 ? [] : [{ index, seen, from, to, y1: yOf(seen.at_us), y2: yOf(arrives_us), arrives_us }];
   });

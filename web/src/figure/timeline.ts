@@ -15,11 +15,11 @@ const TIME_STEP_PX = 22;
 const LOST_SHARE = 0.6;
 
 /** Draws a layout; frames after the step are faint, and the frame of the step stands out. */
-export function drawTimeline(layout: Layout, shown: Arrow[], step: number | null, { width, theme }: Canvas): SVGElement {
+export function drawTimeline(layout: Layout, step: number | null, { width, theme }: Canvas): SVGElement {
   const height = layout.height + HEAD_PX;
   const right = width - 26;
   const xOf = (lane: number) => TIMES_PX + ((right - TIMES_PX) * lane) / Math.max(1, layout.lanes.length - 1);
-  const ordered = [...shown].sort((one, other) => Number(one.index === step) - Number(other.index === step));
+  const ordered = [...layout.arrows].sort((one, other) => Number(one.index === step) - Number(other.index === step));
   return made(
     "svg",
     {
@@ -33,7 +33,7 @@ export function drawTimeline(layout: Layout, shown: Arrow[], step: number | null
     made(
       "g",
       { transform: `translate(0 ${HEAD_PX})` },
-      ...times(shown, theme),
+      ...times(layout.arrows, theme),
       ...layout.gaps.map((gap) => gapMark(gap, xOf(0), right, theme)),
       ...ordered.map((arrow) => drawn(arrow, step, xOf, theme)),
     ),
@@ -84,7 +84,7 @@ function times(shown: Arrow[], theme: Theme): SVGElement[] {
 }
 
 function gapMark(gap: { y: number; us: number }, left: number, right: number, theme: Theme): SVGElement {
-  const words = gap.us >= 1000 ? `${digits(gap.us / 1000, 3)} ms without a frame` : `${digits(gap.us, 3)} us without a frame`;
+  const words = gap.us >= 1000 ? `${digits(gap.us / 1000, 3)} ms later` : `${digits(gap.us, 3)} us later`;
   const middle = (left + right) / 2;
   return made(
     "g",

@@ -61,7 +61,7 @@ export function NumberField({
             onInput={(event) => setText(event.currentTarget.value)}
             onChange={(event) => take(event.currentTarget.value)}
           />
-          {knob.unit && <span class="unit">{knob.unit}</span>}
+          <span class="unit">{knob.unit}</span>
         </span>
       </Meaning>
       <input

@@ -19,9 +19,6 @@ import { frameWords, storyOf } from "../words/watched.ts";
 import { partsOf, repeatedOf } from "./flow-study.ts";
 import { pickedOf, setterOf, type ViewProps } from "./props.ts";
 
-/** Kinds that a reader asks for when they matter. */
-const HIDDEN_AT_FIRST: FrameKind[] = ["ack"];
-
 /** The view, with the timeline and the buttons that step through it. */
 export function WatchView(props: ViewProps) {
   const { catalogue, state, onChange } = props;
@@ -70,11 +67,10 @@ interface TimelineProps {
 }
 
 function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
-  const layout = useMemo(() => layoutOf(watched), [watched]);
-  const [hidden, setHidden] = useState<FrameKind[]>(HIDDEN_AT_FIRST);
+  const [hidden, setHidden] = useState<FrameKind[]>([]);
+  const layout = useMemo(() => layoutOf(watched, hidden), [watched, hidden]);
   const [isLinkOnly, setLinkOnly] = useState(true);
-  const shown = layout.arrows.filter(({ seen }) => seen.lost || !hidden.includes(seen.kind));
-  const steps = shown.filter((arrow) => !isLinkOnly || isOnLink(layout, arrow.seen.hop, watched));
+  const steps = layout.arrows.filter((arrow) => !isLinkOnly || isOnLink(layout, arrow.seen.hop, watched));
   const current = step === null ? undefined : watched.frames[step];
   return (
     <div class="watch">
@@ -82,8 +78,8 @@ function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
         name="lossylink-watch"
         title="Frames of one flow"
         summary={storyOf(watched)}
-        draw={(canvas) => drawTimeline(layout, shown, current ? step : null, canvas)}
-        of={[layout, hidden, step]}
+        draw={(canvas) => drawTimeline(layout, current ? step : null, canvas)}
+        of={[layout, step]}
         rows={() => frameRows(watched)}
         isBusy={isBusy}
         scrolls

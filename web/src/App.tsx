@@ -27,7 +27,7 @@ export function App({ catalogue }: { catalogue: Catalogue }) {
   const change = (next: PageState, isMoving: boolean) => {
     newest.current = next;
     setOpened({ page: next, problems: [] });
-    address.write(writeFragment(catalogue, next), !isMoving);
+    address.write(writeFragment(catalogue, next), isMoving);
   };
   const changeView = (part: Partial<ViewState>, isMoving = false) => {
     const { view, states } = newest.current;

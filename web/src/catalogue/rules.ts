@@ -45,7 +45,8 @@ export function settingsOf(rules: Rule[], values: Values): Record<string, string
   return settings;
 }
 
-function withValues(text: string, values: Values): string {
+/** Fills the holes of a text with the states of knobs. */
+export function withValues(text: string, values: Values): string {
   return text.replace(/\{([^{}]+)\}/g, (hole, id: string) => (id in values ? String(values[id]) : hole));
 }
 

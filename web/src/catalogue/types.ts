@@ -37,6 +37,8 @@ export interface Experiment {
   rules: Rule[];
   /** Keys of the row to show. */
   headline: string[];
+  /** For a watched flow: the knob with the packet that is lost, and settings for which `{position}` is its place on the link. */
+  lost?: { knob: string; settings: Record<string, string> };
   /** The experiment belongs to its view only with these choices; always, where absent. */
   when?: When;
 }

@@ -54,7 +54,7 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, s
     );
   return (
     <figure class="figure" aria-busy={isBusy}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {above}
       <div
         class="picture"
@@ -62,6 +62,9 @@ export function Figure({ name, title, summary, draw, of, rows, isBusy = false, s
         {...(scrolls ? { role: "region" as const, "aria-label": `Picture of ${title.toLowerCase()}`, tabIndex: 0 } : {})}
       />
       <figcaption>{summary}</figcaption>
+      <p class="unseen" role="status">
+        {isBusy ? "" : summary}
+      </p>
       <div class="files" role="group" aria-label={`Files of the figure ${title}`}>
         <button type="button" class="quiet" onClick={() => void savePng()}>
           PNG

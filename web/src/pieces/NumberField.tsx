@@ -1,6 +1,6 @@
 // A knob with a number: a slider, and a field for what the slider has no place for.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { readValue } from "../catalogue/read.ts";
 import type { NumberKnob } from "../catalogue/types.ts";
 import { digits, written } from "../words/numbers.ts";
@@ -31,16 +31,23 @@ export function NumberField({
     setProblem("");
     onSet(Number(read.value), false);
   };
-  const slide = (place: number, isMoving: boolean) => {
+  const slide = (place: number, isHeld: boolean) => {
     const next = numberAt(knob, place);
     setText(written(next));
-    onSet(next, isMoving);
+    onSet(next, isHeld);
+  };
+  // Keys move until the slider is left: that is one movement.
+  const isMoving = useRef(false);
+  const settle = () => {
+    if (isMoving.current) onSet(value, false);
+    isMoving.current = false;
   };
   const press = (event: KeyboardEvent) => {
-    const direction = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key] as 1 | -1 | undefined;
+    const direction = directionOf(event);
     if (!direction) return;
     event.preventDefault();
-    slide(nextPlace(knob, value, direction), false);
+    isMoving.current = true;
+    slide(nextPlace(knob, value, direction), true);
   };
   return (
     <div class="knob">
@@ -75,6 +82,7 @@ export function NumberField({
         onInput={(event) => slide(Number(event.currentTarget.value), true)}
         onChange={(event) => slide(Number(event.currentTarget.value), false)}
         onKeyDown={press}
+        onBlur={settle}
       />
       {problem && (
         <p id={`${name}-problem`} class="problem" role="alert">
@@ -83,4 +91,10 @@ export function NumberField({
       )}
     </div>
   );
+}
+
+/** Upwards or downwards, for the keys that move a slider by one place. */
+function directionOf(event: KeyboardEvent): 1 | -1 | undefined {
+  const directions: Record<string, 1 | -1> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 };
+  return directions[event.key];
 }

@@ -7,7 +7,7 @@ import { commandLine, scenarioFile, type Repeated } from "../catalogue/repeat.ts
 export function Repeat({ runs, commands = [] }: { runs: Repeated[]; commands?: string[] }) {
   return (
     <section class="repeat" aria-labelledby="repeat-title">
-      <h3 id="repeat-title">Repeat this</h3>
+      <h2 id="repeat-title">Repeat this</h2>
       {[...runs.map(commandLine), ...commands].map((command) => (
         <Copied key={command} label="Command" text={command} />
       ))}

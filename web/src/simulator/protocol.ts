@@ -12,6 +12,8 @@ export interface RunRequest {
 export interface WatchRequest {
   do: "watch";
   configuration: JsonObject;
+  /** The packet that the link loses, counted from one among the packets with data. */
+  lost?: number;
 }
 
 export interface LineRequest {
@@ -52,6 +54,8 @@ export interface Watched {
   /** By time. */
   frames: Seen[];
   row: Record<string, unknown>;
+  /** The place of the lost packet among the frames of the link, where the request names a packet. */
+  position?: number | null;
 }
 
 export type FrameKind =

@@ -3,36 +3,48 @@
 /** Milliseconds between two writings while a slider moves: browsers refuse too many. */
 const PAUSE_MS = 250;
 
+/** What an address needs of a window. */
+export interface Place {
+  location: Pick<Location, "hash">;
+  history: Pick<History, "pushState" | "replaceState">;
+  addEventListener(name: string, hear: () => void): void;
+}
+
 /** Keeps the fragment of an address in step with the page. */
 export class Address {
+  #window: Place;
   #waiting: ReturnType<typeof setTimeout> | undefined;
-  #place: Location;
-  #past: History;
+  /** Whether the newest place to come back to is that of a movement that goes on. */
+  #isMoving = false;
 
-  constructor(onChange: (fragment: string) => void, window_: Window = window) {
-    this.#place = window_.location;
-    this.#past = window_.history;
-    const told = () => onChange(this.fragment);
+  constructor(onChange: (fragment: string) => void, window_: Place = window) {
+    this.#window = window_;
+    const told = () => {
+      this.#isMoving = false;
+      onChange(this.fragment);
+    };
     window_.addEventListener("popstate", told);
     window_.addEventListener("hashchange", told);
   }
 
   /** The fragment, without the sign `#`. */
   get fragment(): string {
-    return this.#place.hash.replace(/^#/, "");
+    return this.#window.location.hash.replace(/^#/, "");
   }
 
-  /** Writes a fragment: as a new place to come back to, or, while something moves, in place of the last. */
-  write(fragment: string, isNewPlace: boolean): void {
+  /** Writes a fragment as a new place to come back to; a whole movement, until its last writing, is one place. */
+  write(fragment: string, isMoving: boolean): void {
     clearTimeout(this.#waiting);
-    if (isNewPlace) this.#put(fragment, "pushState");
-    else this.#waiting = setTimeout(() => this.#put(fragment, "replaceState"), PAUSE_MS);
+    if (isMoving) this.#waiting = setTimeout(() => this.#put(fragment, true), PAUSE_MS);
+    else this.#put(fragment, false);
   }
 
-  #put(fragment: string, how: "pushState" | "replaceState"): void {
+  #put(fragment: string, isMoving: boolean): void {
+    const how = this.#isMoving ? "replaceState" : "pushState";
+    this.#isMoving = isMoving;
     if (fragment === this.fragment) return;
     try {
-      this.#past[how](null, "", `#${fragment}`);
+      this.#window.history[how](null, "", `#${fragment}`);
     } catch {
       // A frame without an origin may not write its address; its page works without.
     }

@@ -35,7 +35,7 @@ function Decisions({ plan, ...props }: ViewProps & { plan: Plan }) {
       <div class="figures">
         {entry ? (
           <section aria-labelledby="decision">
-            <h3 id="decision">Decision</h3>
+            <h2 id="decision">Decision</h2>
             <p class="decision" role="status">
               {capital(entry.sentence)}
             </p>

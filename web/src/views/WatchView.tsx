@@ -1,7 +1,10 @@
 // Watch a packet: the timeline of one flow that loses one frame, step by step.
 
 import { useMemo, useState } from "preact/hooks";
-import { resolve, spellingsOf } from "../catalogue/rules.ts";
+import type { Json } from "../catalogue/json.ts";
+import type { Repeated } from "../catalogue/repeat.ts";
+import { resolve, spellingsOf, withValues } from "../catalogue/rules.ts";
+import type { Experiment, Values } from "../catalogue/types.ts";
 import { drawTimeline } from "../figure/timeline.ts";
 import { layoutOf, type Layout } from "../figure/timeline-layout.ts";
 import { Controls, Errors } from "../pieces/Controls.tsx";
@@ -14,10 +17,25 @@ import { Protections } from "../pieces/Protections.tsx";
 import { Repeat } from "../pieces/Repeat.tsx";
 import { HeadlineTable } from "../pieces/Tables.tsx";
 import { useStudy } from "../pieces/use-study.ts";
-import type { FrameKind, Watched } from "../simulator/protocol.ts";
+import type { FrameKind, Watched, WatchRequest } from "../simulator/protocol.ts";
 import { frameWords, storyOf } from "../words/watched.ts";
 import { partsOf, repeatedOf } from "./flow-study.ts";
 import { pickedOf, setterOf, type ViewProps } from "./props.ts";
+
+/** A request for the frames of a flow; where the catalogue says so, the packet that is lost goes along. */
+function watchRequest(experiment: Experiment, values: Values, protection: Json): WatchRequest {
+  const { configuration } = resolve(experiment, values, protection);
+  const { lost } = experiment;
+  return { do: "watch", configuration, ...(lost ? { lost: Number(values[lost.knob]) } : {}) };
+}
+
+/** What repeats a watched flow: the lost packet by its place on the link. */
+function watchedRuns(runs: Repeated[], experiment: Experiment | undefined, watched: Watched | undefined): Repeated[] {
+  const position = watched?.position;
+  if (!experiment?.lost || position === undefined || position === null) return runs;
+  const found = Object.entries(experiment.lost.settings).map(([key, text]) => [key, withValues(text, { position })]);
+  return runs.map((run) => ({ ...run, settings: { ...run.settings, ...Object.fromEntries(found) } }));
+}
 
 /** The view, with the timeline and the buttons that step through it. */
 export function WatchView(props: ViewProps) {
@@ -28,7 +46,7 @@ export function WatchView(props: ViewProps) {
   const jobs = parts.flatMap(({ experiment }) =>
     picked.map(({ text, value }) => ({
       key: text,
-      request: { do: "watch" as const, configuration: resolve(experiment, state.values, value).configuration },
+      request: watchRequest(experiment, state.values, value),
     })),
   );
   const study = useStudy<Watched>(jobs);
@@ -53,7 +71,7 @@ export function WatchView(props: ViewProps) {
           />
         )}
         <Notes notes={view.notes} values={state.values} />
-        <Repeat runs={repeatedOf(parts, picked, state.values)} />
+        <Repeat runs={watchedRuns(repeatedOf(parts, picked, state.values), experiment, watched)} />
       </div>
     </div>
   );

@@ -177,6 +177,47 @@ export const checks = {
       assert.match(await fragmentOf(page), /view=watch/);
     }),
 
+  "a figure is saved as PNG, SVG and CSV": (context) =>
+    eachView(context, {}, async (page, name) => {
+      await page.evaluate(() => {
+        globalThis.saved = [];
+        HTMLAnchorElement.prototype.click = function () {
+          globalThis.saved.push(fetchable(this));
+        };
+        const blobs = new Map();
+        const make = URL.createObjectURL.bind(URL);
+        URL.createObjectURL = (blob) => {
+          const address = make(blob);
+          blobs.set(address, blob);
+          return address;
+        };
+        const fetchable = async (link) => {
+          const blob = blobs.get(link.href);
+          return { name: link.download, size: blob.size, head: (await blob.slice(0, 60).text()).slice(0, 40) };
+        };
+      });
+      for (const button of await page.$$(".figure:first-of-type .files:has(button):not([role=toolbar]) button")) await button.click();
+      await page.waitForFunction(() => globalThis.saved.length >= 3);
+      const saved = await page.evaluate(() => Promise.all(globalThis.saved));
+      const of = (end) => saved.find((file) => file.name.endsWith(end));
+      assert.ok(of(".png").size > 5000 && of(".png").head.includes("PNG"), `${name}: ${JSON.stringify(saved)}`);
+      assert.match(of(".svg").head, /^<\?xml/);
+      assert.match(of(".csv").head, /^[a-z_]+,/);
+    }),
+
+  "a movement is one place to come back to": (context) =>
+    onPage(context, { fragment: "view=link" }, async (page) => {
+      const before = await page.evaluate(() => history.length);
+      await page.focus(slider("loss.mean"));
+      await press(page, "ArrowRight", 5);
+      await final(page);
+      await page.waitForFunction(() => location.hash.includes("loss.mean"));
+      await page.goBack();
+      await page.waitForFunction(() => location.hash === "#view=link");
+      assert.equal(await page.$eval("#knob-loss-mean", (field) => field.value), "0.001");
+      assert.ok((await page.evaluate(() => history.length)) <= before + 5);
+    }),
+
   "two tabs work side by side": (context) =>
     onPage(context, { fragment: "view=link" }, () =>
       onPage(context, { fragment: "view=watch" }, async (page) => assert.ok(await page.$(".watch svg"))),

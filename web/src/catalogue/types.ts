@@ -79,6 +79,8 @@ interface KnobBase {
   unit: string;
   /** Shown only then. */
   when?: When;
+  /** Folded away, as few readers move it. */
+  folded?: boolean;
 }
 
 export interface ChoiceKnob extends KnobBase {

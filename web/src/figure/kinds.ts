@@ -11,7 +11,7 @@ export interface KindLook {
   dash: string;
 }
 
-export const KINDS: Record<FrameKind, KindLook> = {
+const LOOKS: Record<FrameKind, KindLook> = {
   data: { name: "data", glyph: "", light: "#5d6064", dark: "#b9bbbd", dash: "" },
   retransmission: { name: "sent again", glyph: "R", light: "#009e73", dark: "#2bbd92", dash: "" },
   notification: { name: "loss notification", glyph: "N", light: "#a8467f", dark: "#de9bc0", dash: "" },
@@ -23,6 +23,14 @@ export const KINDS: Record<FrameKind, KindLook> = {
   control: { name: "control", glyph: "C", light: "#0072b2", dark: "#4ba3e3", dash: "4 2" },
   host: { name: "of the hosts", glyph: "H", light: "#0072b2", dark: "#4ba3e3", dash: "" },
 };
+
+/** All kinds, in the order of the legend. */
+export const KINDS = Object.keys(LOOKS) as FrameKind[];
+
+/** The look of a kind; what a newer simulator tells besides is control. */
+export function kindLook(kind: FrameKind): KindLook {
+  return LOOKS[kind] ?? LOOKS.control;
+}
 
 /** The colour of what is lost. */
 export const LOST = { light: "#c04a00", dark: "#f0803c" };

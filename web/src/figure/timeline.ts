@@ -1,7 +1,7 @@
 // The timeline of one flow: lanes are the hosts and switches, arrows are frames, a cross is a loss.
 
 import { digits } from "../words/numbers.ts";
-import { KINDS, LOST } from "./kinds.ts";
+import { kindLook, LOST } from "./kinds.ts";
 import type { Canvas } from "./plot.ts";
 import { made } from "./svg.ts";
 import type { Theme } from "./theme.ts";
@@ -98,7 +98,7 @@ function gapMark(gap: { y: number; us: number }, left: number, right: number, th
 
 function drawn(arrow: Arrow, step: number | null, xOf: (lane: number) => number, theme: Theme): SVGElement {
   const { seen, index } = arrow;
-  const look = KINDS[seen.kind];
+  const look = kindLook(seen.kind);
   const colour = seen.lost ? pick(LOST, theme) : pick(look, theme);
   const isCurrent = index === step;
   const opacity = step === null || index <= step ? 1 : 0.16;

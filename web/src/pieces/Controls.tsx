@@ -13,12 +13,15 @@ export function Controls({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** What the simulator refused, one line each. */
+/** What the simulator refused, one line each, with the protections that it is about. */
 export function Errors({ errors }: { errors: Map<string, string> }) {
   const byLine = new Map<string, string[]>();
-  for (const [key, line] of errors) byLine.set(line, [...(byLine.get(line) ?? []), key]);
+  for (const [key, line] of errors) {
+    const about = key.split(" ").at(-1) ?? "";
+    byLine.set(line, [...new Set([...(byLine.get(line) ?? []), about])]);
+  }
   return (
-    <div role="alert">
+    <div role="alert" class="errors">
       {[...byLine].map(([line, keys]) => (
         <p key={line} class="problem">
           {keys.some(Boolean) && <code>{keys.join(", ")}</code>} {line}

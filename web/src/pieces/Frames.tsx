@@ -1,6 +1,6 @@
 // Steps from frame to frame, the kinds of frames, and the table of all frames.
 
-import { KINDS } from "../figure/kinds.ts";
+import { kindLook, KINDS } from "../figure/kinds.ts";
 import type { FrameKind, Seen } from "../simulator/protocol.ts";
 import { digits } from "../words/numbers.ts";
 import { kindName, wayWords } from "../words/watched.ts";
@@ -10,12 +10,12 @@ import { useTheme } from "./use-theme.ts";
 /** Boxes that show and hide kinds of frames; they are the legend too. */
 export function KindBoxes({ frames, hidden, onHide }: { frames: Seen[]; hidden: FrameKind[]; onHide: (hidden: FrameKind[]) => void }) {
   const theme = useTheme();
-  const kinds = (Object.keys(KINDS) as FrameKind[]).filter((kind) => frames.some((seen) => seen.kind === kind));
+  const kinds = KINDS.filter((kind) => frames.some((seen) => seen.kind === kind));
   return (
     <fieldset class="kinds">
       <legend>Frames that are shown</legend>
       {kinds.map((kind) => {
-        const look = KINDS[kind];
+        const look = kindLook(kind);
         return (
           <label key={kind}>
             <input

@@ -8,13 +8,22 @@ import { NumberField } from "./NumberField.tsx";
 /** Sets a knob; while a slider moves, `isMoving` is true. */
 export type SetValue = (id: string, value: string | number, isMoving: boolean) => void;
 
-/** All knobs that are shown in a state. */
+/** All knobs that are shown in a state; those that few readers move are folded. */
 export function Knobs({ knobs, values, onSet }: { knobs: Knob[]; values: Values; onSet: SetValue }) {
+  const all = shown(knobs, values);
+  const folded = all.filter((knob) => knob.folded);
+  const field = (knob: Knob) => (
+    <KnobField key={knob.id} knob={knob} value={values[knob.id] ?? knob.default} onSet={onSet} />
+  );
   return (
     <div class="knobs">
-      {shown(knobs, values).map((knob) => (
-        <KnobField key={knob.id} knob={knob} value={values[knob.id] ?? knob.default} onSet={onSet} />
-      ))}
+      {all.filter((knob) => !knob.folded).map(field)}
+      {folded.length > 0 && (
+        <details>
+          <summary>More knobs</summary>
+          <div class="knobs">{folded.map(field)}</div>
+        </details>
+      )}
     </div>
   );
 }

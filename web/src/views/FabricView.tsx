@@ -48,9 +48,9 @@ export function FabricView(props: ViewProps) {
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
         />
-        <Errors errors={study.errors} />
       </Controls>
       <div class="figures">
+        <Errors errors={study.errors} />
         <Progress {...study} onStop={study.stop} />
         <label class="tick">
           <input

@@ -56,9 +56,9 @@ export function LineView(props: ViewProps) {
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
         />
-        <Errors errors={study.errors} />
       </Controls>
       <div class="figures">
+        <Errors errors={study.errors} />
         <Progress {...study} onStop={study.stop} />
         <CliffFigure catalogue={catalogue} view={view} values={state.values} answers={study.answers} isBusy={study.isBusy} />
         <FlowFigures

@@ -30,9 +30,9 @@ export function LinkView(props: ViewProps) {
           many
           onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
         />
-        <Errors errors={study.errors} />
       </Controls>
       <div class="figures">
+        <Errors errors={study.errors} />
         <Progress {...study} onStop={study.stop} />
         <FlowFigures
           catalogue={catalogue}

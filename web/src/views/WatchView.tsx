@@ -58,9 +58,9 @@ export function WatchView(props: ViewProps) {
       <Controls>
         <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
         <Protections spellings={spellingsOf(catalogue, view)} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
-        <Errors errors={study.errors} />
       </Controls>
       <div class="figures">
+        <Errors errors={study.errors} />
         <Progress {...study} onStop={study.stop} />
         {watched && <Timeline watched={watched} step={state.step} isBusy={study.isBusy} onStep={(step) => onChange({ step }, true)} />}
         {experiment && watched && picked[0] && (

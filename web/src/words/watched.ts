@@ -1,8 +1,8 @@
 // What the frames of one flow tell, in words.
 
+import { kindLook } from "../figure/kinds.ts";
 import type { Seen, Watched } from "../simulator/protocol.ts";
 import { digits } from "./numbers.ts";
-import { KINDS } from "../figure/kinds.ts";
 
 /** One frame, as it is read out. */
 export function frameWords(seen: Seen): string {
@@ -26,7 +26,7 @@ export function storyOf({ frames }: Watched): string {
   const after = (seen: Seen) => `${duration(seen.at_us - lost.at_us)} later`;
   const begin = `The link loses a frame at ${digits(lost.at_us)} us (${lost.words}).`;
   const middle = told ? ` The far switch asks for the frame ${after(told)}.` : "";
-  const end = again ? ` The frame is sent again ${after(again)}, from ${wayWords(again).split(" ")[0]}.` : " Nobody sends the frame again.";
+  const end = again ? ` The frame is sent again ${after(again)}, from ${wayWords(again).split(" ")[0]}.` : " No frame is sent again.";
   return begin + middle + end;
 }
 
@@ -37,5 +37,5 @@ export function duration(us: number): string {
 
 /** The name of a frame's kind. */
 export function kindName(seen: Seen): string {
-  return KINDS[seen.kind]?.name ?? seen.kind;
+  return kindLook(seen.kind).name;
 }

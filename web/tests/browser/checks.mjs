@@ -75,6 +75,7 @@ export const checks = {
     onPage(context, { fragment: "view=link" }, async (page) => {
       await page.focus(slider("loss.mean"));
       await press(page, "ArrowLeft", 30);
+      await press(page, "Tab"); // the movement ends, and the address has it
       await final(page);
       const hash = (await page.evaluate(() => location.hash)).slice(1);
       const table = await page.$eval(".figure table", (one) => one.textContent);

@@ -15,6 +15,7 @@ from lossylink.planning.explorer.given import Given
 from lossylink.planning.explorer.merging import without_nulls
 from lossylink.planning.explorer.notes import notes_of
 from lossylink.planning.explorer.spellings import SELECTED, pickable
+from lossylink.planning.explorer.table import LOST_PACKET
 from lossylink.planning.explorer.views import VIEWS, Shown, View
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.resolving import resolve
@@ -102,6 +103,7 @@ def _experiment(view: View, shown: Shown) -> dict[str, Any]:
     return {
         "command": shown.command,
         **({"when": {knob: list(values) for knob, values in shown.when.items()}} if shown.when else {}),
+        **({"lost": {"knob": LOST_PACKET.id, "settings": dict(shown.lost)}} if shown.lost else {}),
         "base": base,
         "rules": [*fixed, *rules],
         "headline": [column.key for column in columns if column.key not in _OF_PYTHON],

@@ -22,6 +22,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     default: str
     unit: str = ""
     when: When = {}
+    folded: bool = False
+    """Whether the page shows it only to who looks for more knobs."""
 
     def row(self) -> dict[str, Any]:
         """Return the knob as the page reads it."""
@@ -44,6 +46,8 @@ class Number(Struct, frozen=True, kw_only=True):
     whole: bool = False
     unit: str = ""
     when: When = {}
+    folded: bool = False
+    """Whether the page shows it only to who looks for more knobs."""
 
     def row(self) -> dict[str, Any]:
         """Return the knob as the page reads it."""
@@ -85,4 +89,5 @@ def words(value: str | float) -> str:
 
 def _head(knob: Knob) -> dict[str, Any]:
     head = {"id": knob.id, "label": knob.label, "meaning": knob.meaning, "unit": knob.unit}
-    return head | ({"when": {key: list(values) for key, values in knob.when.items()}} if knob.when else {})
+    when = {key: list(values) for key, values in knob.when.items()}
+    return head | ({"when": when} if when else {}) | ({"folded": True} if knob.folded else {})

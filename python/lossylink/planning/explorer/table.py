@@ -198,6 +198,7 @@ SHORT: Final = _alone(_flow_size(200_000), "B")
 TRIALS: Final = _alone(
     Number(
         id="flow.trials",
+        folded=True,
         label="Flows",
         meaning=_meaning("flow.trials"),
         scale="log",
@@ -210,6 +211,7 @@ TRIALS: Final = _alone(
 PACKETS: Final = _alone(
     Number(
         id="traffic.packets",
+        folded=True,
         label="Frames at full load",
         meaning=_meaning("traffic.packets"),
         scale="log",
@@ -222,6 +224,7 @@ PACKETS: Final = _alone(
 SEED: Final = _alone(
     Number(
         id="seed",
+        folded=True,
         label="Seed",
         meaning="decides every random draw",
         scale="linear",
@@ -233,22 +236,19 @@ SEED: Final = _alone(
     )
 )
 
-LOST: Final = Part(
-    knobs=(
-        Number(
-            id="loss.lost",
-            label="Lost frame",
-            meaning="the frame that the link loses, counted from 0 on its way to the receiver",
-            scale="linear",
-            least=0,
-            most=150,
-            step=1,
-            whole=True,
-            default=8,
-        ),
-    ),
-    sayings=(Saying(settings={"loss.forward": "at:{loss.lost}"}),),
+LOST_PACKET: Final = Number(
+    id="lost",
+    label="Lost packet",
+    meaning="the packet that the link loses, counted from 1 among the packets with data",
+    scale="linear",
+    least=1,
+    most=50,
+    step=1,
+    whole=True,
+    default=8,
 )
+#: Nothing that can be said before the flow has run: a protection's own frames have places on the link, too.
+LOST: Final = Part(knobs=(LOST_PACKET,), sayings=())
 LINE: Final = Part(
     knobs=(
         Choice(

@@ -24,6 +24,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Settings that nobody moves."""
     when: When = {}
     """Values of knobs with which the view shows it."""
+    lost: Mapping[str, str] = {}
+    """What says that the packet of the knob `table.LOST_PACKET` is lost, with its position in braces."""
 
     @property
     def experiment(self) -> Experiment:
@@ -45,6 +47,7 @@ class View(Struct, frozen=True, kw_only=True):
 _OVER_TCP: Final = {"transport": tuple(table.TCP)}
 _OVER_RDMA: Final = {"transport": tuple(table.RDMA)}
 _ONE_FLOW: Final = {"flow.trials": "1"}
+_AT_POSITION: Final = {"loss.forward": "at:{position}"}
 
 VIEWS: Final[Mapping[str, View]] = {
     "link": View(
@@ -62,18 +65,18 @@ VIEWS: Final[Mapping[str, View]] = {
     ),
     "watch": View(
         title="Watch a packet",
-        lead="One flow, one lost frame, and everything that passes the link: why the tail is where it is.",
+        lead="One flow, one lost packet, and everything that passes the link: why the tail is where it is.",
         experiments=(
-            Shown(id="watch-tcp", command="tcp-fct", fixed=_ONE_FLOW, when=_OVER_TCP),
-            Shown(id="watch-rdma", command="rdma-fct", fixed=_ONE_FLOW, when=_OVER_RDMA),
+            Shown(id="watch-tcp", command="tcp-fct", fixed=_ONE_FLOW, when=_OVER_TCP, lost=_AT_POSITION),
+            Shown(id="watch-rdma", command="rdma-fct", fixed=_ONE_FLOW, when=_OVER_RDMA, lost=_AT_POSITION),
         ),
         parts=(table.LOST, table.TRANSPORT, table.SHORT, table.RATE, table.LENGTH, table.SEED),
     ),
     "line": View(
         title="Behind the frame",
         lead="Bit errors, the line's own code, and the frames that it cannot save.",
-        experiments=(Shown(id="line", command="stress"),),
-        parts=(table.LINE, table.LINE_RATE, table.FRAME, table.PACKETS, table.SEED),
+        experiments=(Shown(id="line", command="stress"), Shown(id="line-flows", command="tcp-fct")),
+        parts=(table.LINE, table.LINE_RATE, table.FRAME, table.PACKETS, table.TRIALS, table.SEED),
     ),
     "fabric": View(
         title="Fabric",

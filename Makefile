@@ -13,10 +13,13 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
+# The page of lossylink explore, once it is built.
+PAGE := python/lossylink/_package/page
 PYTEST := $(BIN)/python -m pytest --junitxml
 # Says how long a command took: tools/timed NAME COMMAND...
 TIMED := tools/timed
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# What the module for Python is made of.
+RUST_SOURCES := $(shell find crates -path crates/web -prune -o -name '*.rs' -print -o -name Cargo.toml -print) Cargo.toml Cargo.lock
 
 .PHONY: help
 help: ## Show this help
@@ -107,8 +110,10 @@ lint-python: build
 	$(BIN)/python -m mypy.stubtest lossylink._native
 
 .PHONY: docs
-docs: build ## The documentation as a site, target/site/index.html; a broken link is an error
+docs: build ## The documentation as a site, target/site/index.html, with the live page after make web; a broken link is an error
 	$(TIMED) "the documentation" $(BIN)/zensical build --clean
+	@if [ -e $(PAGE)/index.html ]; then mkdir -p target/site/explore && cp $(PAGE)/index.html target/site/explore/ \
+		&& touch target/site/explore/here.js; fi
 
 .PHONY: format
 format: build ## Format everything
@@ -129,11 +134,11 @@ bench-peers: build ## Measure beside ns-3, and csg-htsim with SIMULATOR=CHECKOUT
 	$(BIN)/python benches/peers/compare.py $(if $(SIMULATOR),--simulator $(SIMULATOR)) $(ARGS)
 
 .PHONY: wheel
-wheel: build ## Build sdist and wheel, and try both in fresh environments
+wheel: build web ## Build sdist and wheel, and try both in fresh environments
 	tools/try-wheel
 
 .PHONY: wheels
-wheels: build ## Build manylinux wheels for x86-64 and aarch64 into dist/ (needs zig)
+wheels: build web ## Build manylinux wheels for x86-64 and aarch64 into dist/ (needs zig)
 	tools/build-wheels
 
 .PHONY: licenses

@@ -231,6 +231,11 @@ mod tests {
         let bursts = read(r#"{"model": "gilbert-elliott", "mean": 0.01, "burst": 4}"#).unwrap();
         assert_eq!(bursts, LossModel::gilbert_elliott(0.01 / (4.0 * 0.99), 0.25, 0.0, 1.0).unwrap());
         assert!((bursts.mean_loss_rate(1518) - 0.01).abs() < 1e-15);
+        // Numbers with many digits are read to the double that they are written for.
+        let (p, r) = burst_chances(0.0023, 1.0).unwrap();
+        let chances = alloc::format!(r#""p": {p}, "r": {r}, "loss_good": 0, "loss_bad": 1"#);
+        let chain = read(&alloc::format!(r#"{{"model": "gilbert-elliott", {chances}}}"#)).unwrap();
+        assert_eq!(chain, LossModel::gilbert_elliott(p, r, 0.0, 1.0).unwrap());
         for (numbers, words) in [
             (r#""mean": 0.01, "burst": 0.5"#, "at least 1 frame"),
             (r#""mean": 0.9, "burst": 2"#, "make them longer"),

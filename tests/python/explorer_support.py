@@ -75,6 +75,16 @@ def script_text(value: Any) -> str:
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
+def label(spelling: Json, state: Json) -> str:
+    """The text of a protection with the options that differ from their defaults."""
+    parts = []
+    if "argument" in spelling:
+        parts.append("/".join(script_text(state[knob["id"]]) for knob in spelling["argument"]["knobs"]))
+    chosen = [knob for knob in spelling["options"] if state[knob["id"]] != knob["default"]]
+    parts += [f"{knob['id']}={script_text(state[knob['id']])}" for knob in chosen]
+    return str(spelling["word"]) + (f":{','.join(parts)}" if parts else "")
+
+
 def random_state(knobs: Sequence[Json], draw: random.Random, only: Mapping[str, Any]) -> Json:
     """Draw a state, and leave out what it hides."""
     state: Json = {}

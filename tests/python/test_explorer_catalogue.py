@@ -21,8 +21,8 @@ from .explorer_support import (
     as_lossylink_resolves,
     as_python_has_it,
     fill,
+    label,
     random_state,
-    script_text,
     settings,
 )
 
@@ -97,16 +97,6 @@ def test_a_pages_default_state_is_the_base(made: Json) -> None:
             if state[knob] not in values
         }
         assert fill(experiment["base"], experiment["rules"], state) == experiment["base"], name
-
-
-def label(spelling: Json, state: Json) -> str:
-    """The text of a protection with the options that differ from their defaults."""
-    parts = []
-    if "argument" in spelling:
-        parts.append("/".join(script_text(state[knob["id"]]) for knob in spelling["argument"]["knobs"]))
-    chosen = [knob for knob in spelling["options"] if state[knob["id"]] != knob["default"]]
-    parts += [f"{knob['id']}={script_text(state[knob['id']])}" for knob in chosen]
-    return str(spelling["word"]) + (f":{','.join(parts)}" if parts else "")
 
 
 def test_a_protections_label_is_read_back_to_the_value_that_the_rules_give(made: Json) -> None:

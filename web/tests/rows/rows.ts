@@ -1,0 +1,93 @@
+// Asks the page's own simulator for states of the page, by the page's own rules, and compares its answers with lossylink run.
+// A row must be equal to the last digit.
+
+import { readFileSync } from "node:fs";
+import type { Json, JsonObject } from "../../src/catalogue/json.ts";
+import { readPick, textOf, valueOf } from "../../src/catalogue/protection.ts";
+import { looksOf, resolve } from "../../src/catalogue/rules.ts";
+import type { Catalogue, Values } from "../../src/catalogue/types.ts";
+import { instantiate } from "../../src/simulator/glue.ts";
+import { isRefusal, type Flows, type Outcome } from "../../src/simulator/protocol.ts";
+import { compare, compareNearly, type Counted } from "./differences.ts";
+import { carriedBy } from "./page.ts";
+
+/** The fewest states with rows that show anything. */
+const FEWEST = 50;
+/** How far a percentile may be off, as a share: it is interpolated. */
+const NEAR = 1e-12;
+
+/** A state of the page, with what lossylink run says to it. */
+interface State {
+  experiment: string;
+  values: Values;
+  /** The text of the protection. */
+  protection: string;
+  settings: Record<string, string>;
+  /** Absent where lossylink run refuses, as it says in `refused`. */
+  row?: Record<string, Json>;
+  refused?: string;
+  percentiles?: Flows["percentiles"];
+}
+
+const [, , page = "", file = ""] = process.argv;
+const { catalogue, module } = carriedBy(page);
+const ask = instantiate(module, () => {});
+const states = JSON.parse(readFileSync(file, "utf8")) as State[];
+const counted: Counted & { rows: number; refused: number } = { figures: 0, rows: 0, refused: 0 };
+for (const state of states) {
+  try {
+    check(catalogue, state);
+  } catch (problem) {
+    console.error(`not equal: ${(problem as Error).message}\n  of ${JSON.stringify(state)}`);
+    process.exit(1);
+  }
+}
+if (counted.rows < FEWEST) {
+  console.error(`error: ${counted.rows} rows are too few to tell; draw ${FEWEST} or more`);
+  process.exit(1);
+}
+console.log(
+  `${counted.rows} scenarios: ${counted.figures.toLocaleString("en")} figures of the page are those of lossylink run; ` +
+    `${counted.refused} more are refused in the same words`,
+);
+
+function check(from: Catalogue, state: State): void {
+  const { configuration, settings } = resolved(from, state);
+  compare("settings", settings, state.settings, { figures: 0 });
+  const looks = looksOf(configuration);
+  const answer = JSON.parse(ask(JSON.stringify({ do: "run", configuration, ...(looks && { looks }) }))) as unknown;
+  if (isRefusal(answer)) {
+    if (!state.refused?.includes(answer.error)) throw new Error(`the page refuses: ${answer.error}`);
+    counted.refused += 1;
+    return;
+  }
+  const { row, flows } = answer as Outcome;
+  const wanted = state.row;
+  if (!wanted) throw new Error(`lossylink run refuses: ${state.refused}`);
+  for (const [key, value] of Object.entries(row)) compare(key, value as Json, wanted[key], counted);
+  if (flows || state.percentiles) checkPercentiles(flows?.percentiles ?? [], state.percentiles ?? []);
+  counted.rows += 1;
+}
+
+function resolved(from: Catalogue, state: State): { configuration: JsonObject; settings: Record<string, string> } {
+  const experiment = from.experiments[state.experiment];
+  const pick = readPick(from.protections, state.protection);
+  if (!experiment || typeof pick === "string") throw new Error(`${state.experiment}: ${String(pick)}`);
+  const spelling = from.protections.find((one) => one.word === pick.word);
+  if (!spelling) throw new Error(`no protection is called ${pick.word}`);
+  compare("protection", textOf(spelling, pick), state.protection, { figures: 0 });
+  return resolve(experiment, state.values, valueOf(spelling, pick));
+}
+
+function checkPercentiles(told: Flows["percentiles"], wanted: Flows["percentiles"]): void {
+  compare("percentiles", told.length, wanted.length, { figures: 0 });
+  for (const [place, one] of told.entries()) {
+    const other = wanted[place] as Flows["percentiles"][number];
+    const name = `p${one.percent}`;
+    compareNearly(`${name}.value`, one.value, other.value, NEAR, counted);
+    compare(`${name}.percent`, one.percent, other.percent, counted);
+    compare(`${name}.low`, one.low, other.low, counted);
+    compare(`${name}.high`, one.high, other.high, counted);
+    compare(`${name}.beyond`, one.beyond, other.beyond, counted);
+  }
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from lossylink.errors import UserError
@@ -202,7 +203,7 @@ class Link:
             scaled = Chain.without_memory(loss_ratio)
         return replace(self, loss_ratio=loss_ratio, loss=Loss.of(scaled.native))
 
-    @property
+    @cached_property
     def profile(self) -> dict[str, Any]:
         """The switch profile's table."""
         return load_profile("switch", self.switch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import lru_cache
 from typing import Final
 
 from lossylink.planning.link import Link
@@ -45,10 +46,16 @@ def losses_within(link: Link, *, frames: int, rare: float = RARE) -> int:
         chances = losses_among(process, frames=min(frames, MOST_FRAMES))
         beyond = chances[::-1].cumsum()[::-1]
         return int((beyond[1:] >= rare).sum())
+    return _independent_losses(link.loss_ratio, frames, rare)
+
+
+@lru_cache(maxsize=4096)
+def _independent_losses(loss_ratio: float, frames: int, rare: float) -> int:
+    """Return `losses_within` of losses that come one by one: each protection and target asks for the same."""
 
     def is_rare(losses: int) -> bool:
         more = fec.block_failure_ratio(
-            data_packets=frames - losses, parity_packets=losses, loss_ratio=link.loss_ratio
+            data_packets=frames - losses, parity_packets=losses, loss_ratio=loss_ratio
         )
         return float(more) < rare
 

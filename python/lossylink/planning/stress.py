@@ -35,8 +35,19 @@ def simulate(
     """
     given = configured(link, protection, packets=packets, seed=seed)
     given["traffic"]["follow"] = True
+    text = json.dumps(given)
+    return dict(_row(text) if progress is None else _simulated(text, progress))
+
+
+@lru_cache(maxsize=1024)
+def _row(configuration: str) -> dict[str, Any]:
+    """Return the row of a configuration: links of one grid are often tried by the same run."""
+    return _simulated(configuration, None)
+
+
+def _simulated(configuration: str, progress: Callable[[float, float], None] | None) -> dict[str, Any]:
     try:
-        outcome = _native.Simulation(json.dumps(given)).run(progress)
+        outcome = _native.Simulation(configuration).run(progress)
     except ValueError as error:
         raise UserError(f"the loss or the link cannot be simulated: {error}") from None
     row: dict[str, Any] = outcome["row"]

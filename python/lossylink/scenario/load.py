@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
+import pickle
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8 text") from None
     try:
-        return copy.deepcopy(_parsed(text)), text
+        return pickle.loads(_parsed(text)), text
     except tomllib.TOMLDecodeError as error:
         raise UserError(_syntax_error(path, text, str(error))) from None
 
@@ -52,9 +52,9 @@ def _meant(path: Path) -> str:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> dict[str, Any]:
-    """A sweep reads the same few files for each of its points."""
-    return tomllib.loads(text)
+def _parsed(text: str) -> bytes:
+    """Return a table for each reader to unpickle: a sweep reads the same few files for each of its points."""
+    return pickle.dumps(tomllib.loads(text))
 
 
 def _syntax_error(path: Path, text: str, message: str) -> str:
@@ -108,7 +108,8 @@ def read_entries(path: Path) -> Iterator[Entry]:
             yield Entry(dotted, leaf, f"{path}:{line}" if line else str(path))
 
 
-def key_lines(text: str) -> dict[str, int]:
+@lru_cache(maxsize=256)
+def key_lines(text: str) -> Mapping[str, int]:
     r"""Return the line of every table and key; keys inside inline tables are left to their table.
 
     Examples

@@ -35,7 +35,7 @@ def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str
     given
         The scenario.
     with_plan
-        Whether the decisions of `lossylink plan` are made, which takes half a minute.
+        Whether the decisions of `lossylink plan` are made, which takes most of the time.
 
     Raises
     ------

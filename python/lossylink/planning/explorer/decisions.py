@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from typing import Any, Final
@@ -18,8 +19,6 @@ from lossylink.planning.prediction import HEADS, KEYS, VERDICTS, Prediction
 from lossylink.scenario.loss import parse_loss
 from lossylink.units import parse_length, parse_rate, parse_ratio
 
-#: Links that a process plans before it asks for more.
-_AT_ONCE: Final = 5
 #: Digits that a plan shows.
 _DIGITS: Final = 4
 
@@ -28,9 +27,10 @@ def _choices(id: str, label: str, meaning: str, choices: Mapping[str, str], defa
     return Choice(id=id, label=label, meaning=meaning, choices=choices, default=default)
 
 
-#: Few enough to plan all links in half a minute on two cores.
+#: Few enough to plan all links within twenty seconds of processor time.
 _RATES: Final = ("10G", "25G", "100G", "400G")
-_LOSSES: Final = tuple(f"{digit}e-{power}" for power in range(8, 0, -1) for digit in (1, 3))[:-1]
+#: Up to what a link in service loses: the runs of a tenth would take as long as all others.
+_LOSSES: Final = tuple(f"{digit}e-{power}" for power in range(8, 1, -1) for digit in (1, 3))
 _TARGETS: Final = ("1e-6", "1e-8", "1e-10")
 _LENGTHS: Final = {"100m": "100 m", "2km": "2 km"}
 KNOBS: Final = (
@@ -45,17 +45,28 @@ KNOBS: Final = (
 
 
 def decisions(knobs: tuple[Choice, ...] = KNOBS) -> dict[str, Any]:
-    """Return the plans of every combination of the knobs: `KNOBS` with all or some of their values."""
-    places = list(product(*(knob.choices for knob in knobs)))
+    """Return the plans of every combination of the knobs: `KNOBS` with all or some of their values.
+
+    A process plans all losses and targets of a rate and a length: many of them are tried by the same run.
+    """
+    rates, losses, targets, lengths = (tuple(knob.choices) for knob in knobs)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as workers:
-        entries = list(workers.map(_entry, *zip(*places, strict=True), chunksize=_AT_ONCE))
+        planned = workers.map(partial(_entries, losses, targets), *zip(*product(rates, lengths), strict=True))
+        entries = {place: entry for some in planned for place, entry in some.items()}
     return {
         "command": "plan",
         "knobs": [knob.row() for knob in knobs],
-        "entries": {"|".join(values): entry for values, entry in zip(places, entries, strict=True)},
+        "entries": {"|".join(place): entries[place] for place in product(rates, losses, targets, lengths)},
         "columns": [{"key": key, "label": label, "unit": unit} for key, (label, unit) in HEADS.items()],
         "map": {"x": "loss", "y": "rate"},
     }
+
+
+def _entries(
+    losses: Sequence[str], targets: Sequence[str], rate: str, length: str
+) -> dict[tuple[str, ...], dict[str, Any]]:
+    places = ((rate, loss, target, length) for loss in losses for target in targets)
+    return {place: _entry(*place) for place in places}
 
 
 def _entry(rate: str, loss: str, target: str, length: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def with_numbers(value: Any, state: State) -> Any:
     """
     if is_hole(value):
         return _number(value, float(state[value["$"]]))
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: with_numbers(inner, state) for key, inner in value.items()}
     return [with_numbers(inner, state) for inner in value] if isinstance(value, list) else value
 

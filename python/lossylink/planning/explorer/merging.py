@@ -53,7 +53,7 @@ def without_nulls(value: Any) -> Any:
     >>> without_nulls({"a": None, "b": {"c": None, "d": [None]}})
     {'b': {'d': [None]}}
     """
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
 
@@ -66,8 +66,8 @@ def is_hole(value: Any) -> bool:
     >>> is_hole({"$": "link.length", "times": 5000}), is_hole({"model": "none"})
     (True, False)
     """
-    return isinstance(value, Mapping) and "$" in value
+    return isinstance(value, dict) and "$" in value
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping) and not is_hole(value)
+    return isinstance(value, dict) and not is_hole(value)

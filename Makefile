@@ -142,7 +142,8 @@ wheels: build web ## Build manylinux wheels for x86-64 and aarch64 into dist/ (n
 	tools/build-wheels
 
 .PHONY: licenses
-licenses: build ## Write THIRD-PARTY-LICENSES.md anew
+licenses: build ## Write THIRD-PARTY-LICENSES.md anew, with Node.js also what the page contains
+	if [ -d web/node_modules ]; then node web/build.mjs --licences; fi
 	$(BIN)/python tools/licenses.py
 
 .PHONY: deny

@@ -1,7 +1,9 @@
 """Licences of crates and scripts of others: whether all are allowed, and the texts that a wheel must carry.
 
 `tools/licenses.py` writes `THIRD-PARTY-LICENSES.md` anew; with `--check` it only says whether that is stale.
-Allowed is what `deny.toml` allows. It reads `cargo metadata`, `cargo tree` and the sources that they name.
+Allowed is what `deny.toml` allows. It reads `cargo metadata`, `cargo tree` and the sources that they name. Of
+the packages in the page of `lossylink explore` it reads `web/licences.json`, so that it needs no Node.js:
+`node web/build.mjs --licences` writes that file, and a page is only built with the right one.
 """
 
 from __future__ import annotations
@@ -19,16 +21,22 @@ ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ROOT / "THIRD-PARTY-LICENSES.md"
 #: Scripts that a report contains: a folder for each, with what its package says of itself.
 SCRIPTS = ROOT / "python" / "lossylink" / "charts" / "report" / "assets"
+#: Packages that the page contains, with the texts of their licences.
+PAGE = ROOT / "web" / "licences.json"
 #: Platforms of the wheels that `tools/build-wheels` builds.
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
+#: The platform of the simulator in the page.
+WEB = "wasm32-unknown-unknown"
 #: A crate under several licences at our choice is taken under the first of these whose text it brings.
 FILES = ("LICENSE-MIT*", "LICENSE.txt", "LICENSE.md", "LICENSE", "LICENSE-APACHE*", "COPYING")
 
 HEAD = """# Licences of third parties
 
 The compiled module of a wheel contains these crates, and the Rust standard library (MIT OR Apache-2.0,
-copyright of the Rust Project contributors). A report contains the script uplot. `tools/licenses.py` writes
-this file; a test fails when it is stale. Python packages that lossylink needs are not in a wheel.
+copyright of the Rust Project contributors). A report contains the script uplot. The page of
+`lossylink explore` contains the simulator with some of these crates, and the packages of npm that stand last.
+`tools/licenses.py` writes this file; a test fails when it is stale. Python packages that lossylink needs are
+not in a wheel.
 
 | crate or script | version | licence |
 |---|---|---|
@@ -37,13 +45,15 @@ this file; a test fails when it is stale. Python packages that lossylink needs a
 
 @dataclass(frozen=True)
 class Crate:
-    """A package of somebody else, as cargo or a script's package.json knows it."""
+    """A package of somebody else, as cargo, a script's package.json or `web/licences.json` knows it."""
 
     name: str
     version: str
     license: str
     authors: tuple[str, ...]
-    folder: Path
+    folder: Path | None
+    """Where the text of the licence lies, if it is not here."""
+    text: str = ""
 
 
 def is_allowed(expression: str, allowed: Set[str]) -> bool:
@@ -96,7 +106,8 @@ def locked() -> list[Crate]:
 
 def shipped(crates: list[Crate]) -> list[Crate]:
     """Return those of which code is in a wheel: no tests, no build scripts, no macros."""
-    names = {line for target in TARGETS for line in _linked(target)}
+    names = {line for target in TARGETS for line in _linked("lossylink-python", target)}
+    names |= set(_linked("lossylink-web", WEB))
     return sorted(
         (crate for crate in crates if (crate.name, crate.version) in names),
         key=lambda crate: (crate.name, crate.version),
@@ -112,9 +123,17 @@ def scripts() -> list[Crate]:
     ]
 
 
-def _linked(target: str) -> Iterator[tuple[str, str]]:
+def in_page() -> list[Crate]:
+    """Return the packages of npm in the page of the explorer."""
+    return [
+        Crate(one["name"], one["version"], one["license"], (), None, one["text"])
+        for one in json.loads(PAGE.read_text(encoding="utf-8"))
+    ]
+
+
+def _linked(package: str, target: str) -> Iterator[tuple[str, str]]:
     tree = _cargo(
-        *("tree", "--package", "lossylink-python", "--target", target),
+        *("tree", "--package", package, "--target", target),
         *("--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"),
     )
     for line in tree.splitlines():
@@ -137,26 +156,32 @@ def _cargo(*arguments: str) -> str:
 
 def document(crates: list[Crate]) -> str:
     """Return `THIRD-PARTY-LICENSES.md` of crates and of all scripts: a table, then the text of each."""
-    crates = [*crates, *scripts()]
+    crates = [*crates, *scripts(), *in_page()]
     rows = "".join(f"| {crate.name} | {crate.version} | {crate.license} |\n" for crate in crates)
     texts = "".join(f"\n## {crate.name} {crate.version}\n\n{_text(crate)}\n" for crate in crates)
     return HEAD + rows + texts
 
 
 def _text(crate: Crate) -> str:
-    found = next((path for pattern in FILES for path in sorted(crate.folder.glob(pattern))), None)
-    if found is None:
+    text = crate.text or _text_in(crate.folder)
+    if not text:
         authors = ", ".join(re.sub(r" <.*>", "", author) for author in crate.authors) or "its authors"
         return f"The crate brings no text. It is declared as {crate.license}, by {authors}."
-    lines = found.read_text(encoding="utf-8").strip().splitlines()
-    return "```text\n" + "\n".join(line.rstrip() for line in lines) + "\n```"
+    return "```text\n" + "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n```"
+
+
+def _text_in(folder: Path | None) -> str:
+    """Return the text of a licence in a folder, if there is one."""
+    found = (path for pattern in FILES if folder for path in sorted(folder.glob(pattern)))
+    file = next(found, None)
+    return file.read_text(encoding="utf-8") if file else ""
 
 
 def main(arguments: list[str]) -> int:
     """Write the file, or check it; returns the exit code."""
     crates = locked()
     allowed = allowed_licenses()
-    refused = [crate for crate in [*crates, *scripts()] if not is_allowed(crate.license, allowed)]
+    refused = [crate for crate in [*crates, *scripts(), *in_page()] if not is_allowed(crate.license, allowed)]
     for crate in refused:
         print(f"error: {crate.name} {crate.version} is under {crate.license!r}; deny.toml does not allow it")
     text = document(shipped(crates))

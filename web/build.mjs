@@ -1,5 +1,6 @@
 // Builds the page: node build.mjs --wasm FILE --catalogue FILE --out FOLDER
 // Scripts, styles, the worker, the simulator (base64 of gzip) and the catalogue become one index.html.
+// node build.mjs --licences writes licences.json: the packages that the page has parts of, for tools/licenses.py.
 
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -20,19 +21,26 @@ const OPTIONS = {
   logLevel: "warning",
 };
 
+/** What is kept of the packages that the page has parts of. */
+const LICENCES = join(HERE, "licences.json");
+
 /** Builds the page into a folder and gives the sizes of its parts in bytes. */
 export async function build({ wasm, catalogue, out, worker = join(HERE, "src/simulator/worker.ts") }) {
-  const [{ script, licences }, style, template, module, data] = await Promise.all([
+  const [{ script, packages }, style, template, licences, module, data] = await Promise.all([
     bundledScript(worker),
     bundledStyle(),
     readFile(join(HERE, "src/page.html"), "utf8"),
+    readFile(join(HERE, "../THIRD-PARTY-LICENSES.md"), "utf8"),
     readFile(wasm),
     readFile(catalogue, "utf8"),
   ]);
+  if ((await readFile(LICENCES, "utf8")) !== asText(packages)) {
+    throw new Error("licences.json is not that of the page's packages; run make licenses");
+  }
   const parts = {
     style,
     script: withoutEnd(script),
-    licences: licences.replaceAll("--", "- -"),
+    licences: licences.trim().replaceAll("--", "- -"),
     catalogue: withoutEnd(JSON.stringify(JSON.parse(data))),
     simulator: gzipSync(module, { level: 9 }).toString("base64"),
   };
@@ -50,7 +58,7 @@ export async function build({ wasm, catalogue, out, worker = join(HERE, "src/sim
 }
 
 async function bundledScript(worker) {
-  const asText = {
+  const workerAsText = {
     name: "worker",
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^worker:/ }, () => ({ path: worker, namespace: "worker" }));
@@ -66,24 +74,30 @@ async function bundledScript(worker) {
     format: "iife",
     jsx: "automatic",
     jsxImportSource: "preact",
-    plugins: [asText],
+    plugins: [workerAsText],
     metafile: true,
   });
-  return { script: outputFiles[0].text, licences: await licencesOf(Object.keys(metafile.inputs)) };
+  return { script: outputFiles[0].text, packages: await packagesOf(Object.keys(metafile.inputs)) };
 }
 
-/** The licences of the packages that a bundle has parts of, each text once. */
-async function licencesOf(inputs) {
+/** The packages that a bundle has parts of, by name, with the texts of their licences. */
+async function packagesOf(inputs) {
   const found = inputs.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path));
-  const packages = new Map(found.filter(Boolean).map(([folder, name]) => [name, folder]));
-  const texts = new Map();
-  for (const [name, folder] of [...packages].sort()) {
-    const file = (await readdir(join(HERE, folder))).find((one) => /^licen[cs]e/i.test(one));
-    if (!file) throw new Error(`${name} has no file with its licence; look for another package`);
-    const text = (await readFile(join(HERE, folder, file), "utf8")).trim();
-    texts.set(text, [...(texts.get(text) ?? []), name]);
-  }
-  return [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`).join("\n\n\n");
+  const folders = new Map(found.filter(Boolean).map(([folder, name]) => [name, join(HERE, folder)]));
+  return Promise.all([...folders].sort().map(([name, folder]) => packageOf(name, folder)));
+}
+
+async function packageOf(name, folder) {
+  const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
+  if (!file) throw new Error(`${name} has no file with its licence; look for another package`);
+  const text = (await readFile(join(folder, file), "utf8")).trim();
+  return { name, version, license, text };
+}
+
+/** Packages as licences.json has them. */
+function asText(packages) {
+  return `${JSON.stringify(packages, null, 2)}\n`;
 }
 
 async function bundledStyle() {
@@ -98,8 +112,18 @@ function withoutEnd(text) {
 
 async function main() {
   const { values } = parseArgs({
-    options: { wasm: { type: "string" }, catalogue: { type: "string" }, out: { type: "string" } },
+    options: {
+      wasm: { type: "string" },
+      catalogue: { type: "string" },
+      out: { type: "string" },
+      licences: { type: "boolean", default: false },
+    },
   });
+  if (values.licences) {
+    const { packages } = await bundledScript(join(HERE, "src/simulator/worker.ts"));
+    await writeFile(LICENCES, asText(packages));
+    return;
+  }
   const missing = ["wasm", "catalogue", "out"].filter((name) => !values[name]);
   if (missing.length > 0) {
     console.error(`error: --${missing.join(", --")} missing; node build.mjs --wasm FILE --catalogue FILE --out FOLDER`);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,24 @@ def test_scripts_of_reports_have_an_allowed_license_and_its_text() -> None:
     assert "## uplot 1.6.32\n\n```text\nThe MIT License" in licenses.document([])
 
 
+def test_packages_of_the_page_have_allowed_licenses_and_the_versions_that_are_locked() -> None:
+    packages = licenses.in_page()
+    lock = json.loads((licenses.ROOT / "web" / "package-lock.json").read_text())["packages"]
+    locked = {
+        path.removeprefix("node_modules/"): (one["version"], one["license"])
+        for path, one in lock.items()
+        if path and not one.get("dev")
+    }
+    assert {"preact", "@observablehq/plot"} <= {package.name for package in packages}
+    for package in packages:
+        assert locked[package.name] == (package.version, package.license), "run make licenses"
+        assert licenses.is_allowed(package.license, licenses.allowed_licenses()), package.name
+        assert f"\n## {package.name} {package.version}\n\n```text\n" in licenses.document([])
+
+
 def test_no_license_is_allowed_in_vain(crates: list[licenses.Crate]) -> None:
-    """Each allowed licence is named by a crate, beside the two of ours."""
-    named = " ".join(crate.license for crate in crates)
+    """Each allowed licence is named by a crate or by a package of the page, beside the two of ours."""
+    named = " ".join(one.license for one in [*crates, *licenses.in_page()])
     assert [one for one in licenses.allowed_licenses() if one not in named] == []
 
 

@@ -1,9 +1,9 @@
 """States of the page of `lossylink explore`, with what `lossylink run` gives there.
 
-``python -m tests.python.explorer_states PAGE FILE`` draws states of the knobs in the catalogue of a built page:
-of each experiment every protection, with options of its own, and every kind of loss. It runs what the command
-line of the page says, and writes rows, and percentiles of completion times with their intervals. The states are
-the same in each run. ``web/tests/rows`` asks the page for the same.
+``python -m tests.python.explorer_states PAGE FILE`` draws states of the knobs in the catalogue of a built
+page: of each experiment every protection, with options of its own, and every kind of loss. It runs what the
+command line of the page says, and writes rows, and percentiles of completion times with their intervals. The
+states are the same in each run. ``web/tests/rows`` asks the page for the same.
 """
 
 from __future__ import annotations

@@ -46,15 +46,23 @@ def unnamed(link: Path, patterns: list[str]) -> list[str]:
     return [name.as_posix() for name in names if not any(map(name.match, patterns))]
 
 
-def test_every_program_for_switches_is_named_to_the_builder() -> None:
+def patterns() -> list[str]:
+    """Return the files that the builder is told to take into a wheel."""
     project = tomllib.loads((wheel_files.ROOT / "pyproject.toml").read_text())
-    included = project["tool"]["maturin"]["include"]
-    patterns = [entry["path"] for entry in included if "wheel" in entry["format"]]
+    return [one["path"] for one in project["tool"]["maturin"]["include"] if "wheel" in one["format"]]
+
+
+def test_every_program_for_switches_is_named_to_the_builder() -> None:
     link = wheel_files.SOURCES / "lossylink" / "_package" / "p4"
-    assert unnamed(link, patterns) == []
-    assert unnamed(wheel_files.SOURCES / "lossylink" / "reference", patterns) == []
-    without = [pattern for pattern in patterns if not pattern.endswith(".p4")]
+    assert unnamed(link, patterns()) == []
+    assert unnamed(wheel_files.SOURCES / "lossylink" / "reference", patterns()) == []
+    without = [pattern for pattern in patterns() if not pattern.endswith(".p4")]
     assert "python/lossylink/_package/p4/linkguardian/sender.p4" in unnamed(link, without)
+
+
+def test_the_page_is_named_to_the_builder() -> None:
+    """Git does not know it, and what git ignores a builder leaves out."""
+    assert any(map(Path("python", wheel_files.PAGE).match, patterns()))
 
 
 @pytest.mark.parametrize(
@@ -78,3 +86,19 @@ def test_a_wheel_that_lacks_a_file_is_found(
     assert part.startswith("part.whl lacks ")
     assert part.endswith(name)
     assert wheel_files.main([]) == 1, "no wheel is not a good one"
+
+
+def test_a_wheel_without_the_page_says_what_builds_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Git does not know the page: a tree may be without, and a wheel of it is refused."""
+    assert wheel_files.main([wheel(tmp_path / "part.whl", without=".html")]) == 1
+    assert capsys.readouterr().out == f"part.whl lacks {wheel_files.PAGE}; run make web first\n"
+
+
+def test_a_page_that_takes_too_much_of_a_wheel_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheel_files, "MOST_PAGE_BYTES", -1)
+    assert wheel_files.main([wheel(tmp_path / "large.whl")]) == 1
+    assert capsys.readouterr().out == "large.whl has a page of 0 B compressed, more than -1 B\n"

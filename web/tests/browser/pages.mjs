@@ -25,9 +25,15 @@ export async function onPage({ browser, address }, { fragment = "", view = DESK,
   }
 }
 
-/** Waits until the view waits for the simulator no more. */
+/** Waits until the view waits for the simulator no more and has a picture and a table; what the simulator refuses fails. */
 export async function final(page) {
-  await page.waitForFunction(() => !document.querySelector('.view[data-busy="true"]'));
+  await page.waitForFunction(() => {
+    const view = document.querySelector(".view");
+    if (!view || view.dataset.busy === "true") return false;
+    return view.querySelector(".errors .problem") ?? (view.querySelector(".picture svg") && view.querySelector(".figures table"));
+  });
+  const refused = await page.$$eval(".view .errors .problem", (lines) => lines.map((line) => line.textContent));
+  assert.deepEqual(refused, [], "the simulator refused");
 }
 
 /** Milliseconds from the last change to the first and to the final picture. */

@@ -8,15 +8,15 @@ export const PHONE = { width: 360, height: 740, isMobile: true, hasTouch: true }
 
 /** Opens the page at a fragment, waits for the final picture, runs `use`, and fails on any error of the page. */
 export async function onPage({ browser, address }, { fragment = "", view = DESK, features = [], wait = true }, use) {
-  const page = await browser.newPage();
+  const page = await browser.newPage(features);
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   try {
     await page.setViewport(view);
-    if (features.length > 0) await page.emulateMediaFeatures(features);
     await page.goto(fragment ? `${address}#${fragment}` : address);
     await page.waitForSelector(".view");
+    for (const { name, value } of features) assert.ok(await page.evaluate((query) => matchMedia(query).matches, `(${name}: ${value})`), name);
     if (wait) await final(page);
     await use(page);
     assert.deepEqual(errors, []);

@@ -1,8 +1,8 @@
 // Pictures of each view on a desk and on a phone, light and dark: node tests/browser/pictures.mjs FOLDER_OF_THE_PAGE FOLDER [fake]
 
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import puppeteer from "puppeteer-core";
+import { openBrowser } from "./browsers.mjs";
 import { buildFake } from "./page.mjs";
 import { DESK, onPage, PHONE } from "./pages.mjs";
 import { serve } from "./serve.mjs";
@@ -15,9 +15,7 @@ if (!folder || !out) {
 if (fake === "fake") await buildFake(folder);
 mkdirSync(out, { recursive: true });
 const server = await serve(folder);
-const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
-const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-const browser = await puppeteer.launch({ executablePath, headless: true, args });
+const browser = await openBrowser();
 try {
   const context = { browser, address: server.address };
   for (const view of ["link", "watch", "decide", "line", "fabric"]) {

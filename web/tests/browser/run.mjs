@@ -1,20 +1,15 @@
 // Tests of the built page in a real browser: node tests/browser/run.mjs --page FOLDER [--browser chrome|firefox] [--only NAME]
 // --fake builds the page over the stand-in first, and tests that.
 
-import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import puppeteer from "puppeteer-core";
+import { openBrowser } from "./browsers.mjs";
 import { checks } from "./checks.mjs";
 import { buildFake } from "./page.mjs";
 import { serve } from "./serve.mjs";
 
-const PLACES = {
-  chrome: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
-  firefox: ["/usr/bin/firefox-esr", "/usr/bin/firefox"],
-};
 /** A check that takes longer has failed. */
 const CHECK_MS = 60_000;
 
@@ -31,17 +26,8 @@ const { values } = parseArgs({
 const folder = values.fake ? await mkdtemp(join(tmpdir(), "lossylink-fake-")) : values.page;
 if (!folder) refuse("--page missing; name the folder that build.mjs wrote, or take --fake");
 if (values.fake) await buildFake(folder);
-const executablePath = values.executable ?? PLACES[values.browser]?.find((path) => existsSync(path));
-if (!executablePath) refuse(`no ${values.browser} found; install Debian's package, or name it with --executable`);
-
+const browser = await openBrowser(values.browser, values.executable).catch((problem) => refuse(problem.message));
 const server = await serve(folder);
-const browser = await puppeteer.launch({
-  browser: values.browser,
-  executablePath,
-  headless: true,
-  // A container without user namespaces has no sandbox for root; pages here come from this folder alone.
-  args: values.browser === "chrome" && process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-});
 let failed = 0;
 try {
   for (const [name, check] of Object.entries(checks)) {

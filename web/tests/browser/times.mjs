@@ -1,7 +1,6 @@
 // Times from a change to the first and to the final picture: node tests/browser/times.mjs FOLDER_OF_THE_PAGE [COUNT]
 
-import { existsSync } from "node:fs";
-import puppeteer from "puppeteer-core";
+import { openBrowser } from "./browsers.mjs";
 import { final, onPage, times } from "./pages.mjs";
 import { serve } from "./serve.mjs";
 
@@ -11,8 +10,7 @@ if (!folder) {
   process.exit(2);
 }
 const server = await serve(folder);
-const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
-const browser = await puppeteer.launch({ executablePath, headless: true, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+const browser = await openBrowser();
 const found = { first: [], final: [] };
 try {
   await onPage({ browser, address: server.address }, { fragment: "view=link" }, async (page) => {

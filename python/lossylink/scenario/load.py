@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -39,7 +38,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8 text") from None
     try:
-        return pickle.loads(_parsed(text)), text
+        return _copied(_parsed(text)), text
     except tomllib.TOMLDecodeError as error:
         raise UserError(_syntax_error(path, text, str(error))) from None
 
@@ -52,9 +51,16 @@ def _meant(path: Path) -> str:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> bytes:
-    """Return a table for each reader to unpickle: a sweep reads the same few files for each of its points."""
-    return pickle.dumps(tomllib.loads(text))
+def _parsed(text: str) -> dict[str, Any]:
+    """A sweep reads the same few files for each of its points."""
+    return tomllib.loads(text)
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of what a TOML file holds, whose tables and lists nobody else has."""
+    if isinstance(value, dict):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _syntax_error(path: Path, text: str, message: str) -> str:

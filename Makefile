@@ -40,6 +40,7 @@ test: ## Every check and every test, in about half an hour on two cores
 	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
 	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust promised-rust lint-python docs test-fuzz kernel newcomer
 	+$(MAKE) test-python
+	+$(MAKE) test-web
 
 .PHONY: test-rust
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
@@ -83,7 +84,7 @@ web: build ## The page of lossylink explore, into the package; needs Node.js, an
 	$(TIMED) "the page" tools/web
 
 .PHONY: test-web
-test-web: web ## Types and tests of the page, its rows beside those of lossylink run, and a reader's way through it in two browsers
+test-web: build ## Types and tests of the page, its rows beside those of lossylink run, and a reader's way through it in two browsers
 	$(TIMED) "tests of the page" tools/test-web
 
 .PHONY: hostile

@@ -87,7 +87,7 @@ def test_no_protection_wins_everywhere() -> None:
         link = Link.losing(parse_loss(loss), rate_bps=parse_rate("100G"), propagation_ps=parse_length("100m"))
         return str(plan(link, target=1e-8).recommended)
 
-    found = {loss: taken(loss) for loss in ("1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1")}
+    found = {loss: taken(loss) for loss in ("1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "3e-2")}
     assert [one.partition(":")[0] for one in found.values()] == ["llr"] * 2 + ["lg-nb"] * 3 + ["fec"]
     copies = [re.findall(r"copies=(\d+)", found[loss])[0] for loss in ("1e-4", "1e-3", "1e-2")]
     assert copies == ["1", "2", "3"]

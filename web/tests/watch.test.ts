@@ -13,7 +13,7 @@ const seen = (at_us: number, hop: string, more: Partial<Seen> = {}): Seen => ({
 });
 const flow: Watched = {
   hops,
-  row: {},
+  row: { fct_us_max: 4012 },
   frames: [
     seen(0, "h4-sw8"),
     seen(1, "sw8-sw2"),
@@ -68,8 +68,12 @@ describe("the words of frames", () => {
   it("tell the story of a loss", () => {
     assert.equal(
       storyOf(flow),
-      "The link loses a frame at 2.5 us (data 0). The far switch asks for the frame 0.5 us later. The frame is sent again 4 ms later, from sw2.",
+      "The link loses a frame at 2.5 us (data 0). sw6 asks for the frame 0.5 us after the loss. Then no frame passes for 4 ms. " +
+        "sw2 sends the frame again 4 ms after the loss. The flow takes 4.01 ms.",
     );
     assert.match(storyOf({ ...flow, frames: flow.frames.slice(0, 2) }), /^No frame is lost/);
+    const of = { sequence: 1 };
+    const restored = [seen(2.5, "sw2-sw6", { lost: true, of }), seen(9, "sw2-sw6", { kind: "parity" }), seen(12.5, "sw6-h8", { of })];
+    assert.match(storyOf({ ...flow, frames: restored }), /sw6 has the frame 10 us after the loss, from the parity frames/);
   });
 });

@@ -27,6 +27,9 @@ const LOOKS: Record<FrameKind, KindLook> = {
 /** All kinds, in the order of the legend. */
 export const KINDS = Object.keys(LOOKS) as FrameKind[];
 
+/** Kinds of frames that tell of a loss. */
+export const TELLING: FrameKind[] = ["retransmission", "notification", "pause", "resume"];
+
 /** The look of a kind; what a newer simulator tells besides is control. */
 export function kindLook(kind: FrameKind): KindLook {
   return LOOKS[kind] ?? LOOKS.control;

@@ -67,7 +67,7 @@ export function lanesOf(hops: string[]): string[] {
 
 /** The hop that loses frames or repairs them; the middle one where neither happens. */
 export function linkPlace(hops: string[], frames: Seen[]): number {
-  const told = frames.find((seen) => seen.lost) ?? frames.find((seen) => ["dummy", "notification", "parity"].includes(seen.kind));
+  const told = frames.find((seen) => seen.lost) ?? frames.find((seen) => ["dummy", "parity"].includes(seen.kind));
   const place = told ? hops.indexOf(told.hop) : -1;
   return place >= 0 ? place : Math.floor(hops.length / 2);
 }

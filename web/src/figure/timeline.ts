@@ -1,7 +1,8 @@
 // The timeline of one flow: lanes are the hosts and switches, arrows are frames, a cross is a loss.
 
 import { digits } from "../words/numbers.ts";
-import { kindLook, LOST } from "./kinds.ts";
+import { duration } from "../words/watched.ts";
+import { kindLook, LOST, TELLING } from "./kinds.ts";
 import type { Canvas } from "./plot.ts";
 import { made } from "./svg.ts";
 import type { Theme } from "./theme.ts";
@@ -19,7 +20,7 @@ export function drawTimeline(layout: Layout, step: number | null, { width, theme
   const height = layout.height + HEAD_PX;
   const right = width - 26;
   const xOf = (lane: number) => TIMES_PX + ((right - TIMES_PX) * lane) / Math.max(1, layout.lanes.length - 1);
-  const ordered = [...layout.arrows].sort((one, other) => Number(one.index === step) - Number(other.index === step));
+  const ordered = [...layout.arrows].sort((one, other) => weight(one, step) - weight(other, step));
   return made(
     "svg",
     {
@@ -39,6 +40,12 @@ export function drawTimeline(layout: Layout, step: number | null, { width, theme
     ),
     heads(layout, xOf, width, theme),
   );
+}
+
+/** What is drawn later lies above: frames that tell of the loss, and the frame of the step above all. */
+function weight({ index, seen }: Arrow, step: number | null): number {
+  if (index === step) return 2;
+  return seen.lost || TELLING.includes(seen.kind) ? 1 : 0;
 }
 
 function lanes(layout: Layout, xOf: (lane: number) => number, theme: Theme): SVGElement[] {
@@ -77,14 +84,19 @@ function times(shown: Arrow[], theme: Theme): SVGElement[] {
   for (const { y1, seen } of [...shown].sort((one, other) => one.y1 - other.y1)) {
     if (y1 - last < TIME_STEP_PX) continue;
     last = y1;
-    const text = `${digits(seen.at_us, 4)}${written.length === 0 ? " us" : ""}`;
+    const text = `${timeText(seen.at_us)}${written.length === 0 ? " us" : ""}`;
     written.push(made("text", { x: TIMES_PX - 16, y: y1, dy: "0.32em", "text-anchor": "end", fill: theme.soft, "font-size": 11 }, text));
   }
   return written;
 }
 
+/** A time with as many places as tell it from the next. */
+function timeText(us: number): string {
+  return us < 1000 ? digits(us, 4) : us.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
 function gapMark(gap: { y: number; us: number }, left: number, right: number, theme: Theme): SVGElement {
-  const words = gap.us >= 1000 ? `${digits(gap.us / 1000, 3)} ms later` : `${digits(gap.us, 3)} us later`;
+  const words = `${duration(gap.us)} without a frame`;
   const middle = (left + right) / 2;
   return made(
     "g",

@@ -1,6 +1,6 @@
 // Steps from frame to frame, the kinds of frames, and the table of all frames.
 
-import { kindLook, KINDS } from "../figure/kinds.ts";
+import { kindLook, KINDS, TELLING } from "../figure/kinds.ts";
 import type { FrameKind, Seen } from "../simulator/protocol.ts";
 import { digits } from "../words/numbers.ts";
 import { kindName, wayWords } from "../words/watched.ts";
@@ -13,7 +13,7 @@ export function KindBoxes({ frames, hidden, onHide }: { frames: Seen[]; hidden: 
   const kinds = KINDS.filter((kind) => frames.some((seen) => seen.kind === kind));
   return (
     <fieldset class="kinds">
-      <legend>Frames that are shown</legend>
+      <legend class="unseen">Frames that are shown</legend>
       {kinds.map((kind) => {
         const look = kindLook(kind);
         return (
@@ -46,9 +46,6 @@ interface StepsProps {
   onLinkOnly: (isLinkOnly: boolean) => void;
   onStep: (step: number | null) => void;
 }
-
-/** Kinds of frames that tell of a loss. */
-const TELLING: FrameKind[] = ["retransmission", "notification", "pause", "resume"];
 
 /** Buttons and arrow keys that go from frame to frame. */
 export function Steps({ steps, frames, step, isLinkOnly, onLinkOnly, onStep }: StepsProps) {

@@ -26,11 +26,16 @@ function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div class="copied">
       <pre tabIndex={0} aria-label={label}>
-        <code>{text}</code>
+        <code>{unbroken(text)}</code>
       </pre>
       <CopyButton label={`Copy the ${label.charAt(0).toLowerCase()}${label.slice(1)}`} short="Copy" text={() => text} />
     </div>
   );
+}
+
+/** Words that stay whole where they have room: a browser may break a line inside `--set`. */
+function unbroken(text: string) {
+  return text.split(/(\s+)/).map((word, place) => (place % 2 === 1 ? word : <span key={place}>{word}</span>));
 }
 
 function CopyButton({ label, short, text }: { label: string; short?: string; text: () => string }) {

@@ -15,7 +15,6 @@ import { Notes } from "../pieces/Notes.tsx";
 import { Progress } from "../pieces/Progress.tsx";
 import { Protections } from "../pieces/Protections.tsx";
 import { Repeat } from "../pieces/Repeat.tsx";
-import { HeadlineTable } from "../pieces/Tables.tsx";
 import { useStudy } from "../pieces/use-study.ts";
 import type { FrameKind, Watched, WatchRequest } from "../simulator/protocol.ts";
 import { frameWords, storyOf } from "../words/watched.ts";
@@ -63,13 +62,6 @@ export function WatchView(props: ViewProps) {
         <Errors errors={study.errors} />
         <Progress {...study} onStop={study.stop} />
         {watched && <Timeline watched={watched} step={state.step} isBusy={study.isBusy} onStep={(step) => onChange({ step }, true)} />}
-        {experiment && watched && picked[0] && (
-          <HeadlineTable
-            catalogue={catalogue}
-            experiment={experiment}
-            lines={[{ ...picked[0], outcome: { final: true, row: watched.row, tables: {} } }]}
-          />
-        )}
         <Notes notes={view.notes} values={state.values} />
         <Repeat runs={watchedRuns(repeatedOf(parts, picked, state.values), experiment, watched)} />
       </div>
@@ -135,13 +127,18 @@ function keepHeads(svg: SVGElement): void {
   follow();
 }
 
+/** What stands above the lost frame in the picture, as a share of its place: readers want to see what comes after the loss. */
+const ABOVE_LOSS = 0.3;
+
 /** Brings the frame of the step, or at first the lost frame, into the part of the picture that is seen. */
 function scrollToCurrent(svg: SVGElement): void {
-  const frame = svg.querySelector("[data-current]") ?? svg.querySelector("[data-lost]");
+  const current = svg.querySelector("[data-current]");
+  const frame = current ?? svg.querySelector("[data-lost]");
   const box = svg.parentElement;
   if (!frame || !box) return;
   const [inside, outside] = [frame.getBoundingClientRect(), box.getBoundingClientRect()];
-  if (inside.top < outside.top + 40) box.scrollTop += inside.top - outside.top - 60;
+  if (!current) box.scrollTop += inside.top - outside.top - ABOVE_LOSS * outside.height;
+  else if (inside.top < outside.top + 40) box.scrollTop += inside.top - outside.top - 60;
   else if (inside.bottom > outside.bottom - 20) box.scrollTop += inside.bottom - outside.bottom + 80;
 }
 

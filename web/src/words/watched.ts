@@ -16,18 +16,46 @@ export function wayWords({ hop, direction }: Seen): string {
   return direction === "forward" ? `${near} to ${far}` : `${far} to ${near}`;
 }
 
-/** The story of the lost frame: where it is lost, and when it is sent again. */
-export function storyOf({ frames }: Watched): string {
+/** A silence that is told: a shorter one is no riddle. */
+const SILENCE_US = 100;
+
+/** The story of the lost frame: where it is lost, who makes up for it and when, and how long the flow takes. */
+export function storyOf({ hops, frames, row }: Watched): string {
   const place = frames.findIndex((seen) => seen.lost);
   const lost = frames[place];
-  if (!lost) return "No frame is lost: the flow is over before the frame of this number.";
-  const again = frames.slice(place + 1).find((seen) => seen.kind === "retransmission");
-  const told = frames.slice(place + 1).find((seen) => seen.kind === "notification");
-  const after = (seen: Seen) => `${duration(seen.at_us - lost.at_us)} later`;
-  const begin = `The link loses a frame at ${digits(lost.at_us)} us (${lost.words}).`;
-  const middle = told ? ` The far switch asks for the frame ${after(told)}.` : "";
-  const end = again ? ` The frame is sent again ${after(again)}, from ${wayWords(again).split(" ")[0]}.` : " No frame is sent again.";
-  return begin + middle + end;
+  if (!lost) return "No frame is lost: the flow has fewer packets with data.";
+  const later = frames.slice(place + 1);
+  const again = later.find((seen) => seen.kind === "retransmission" && isSamePayload(seen, lost));
+  const told = later.find((seen) => seen.kind === "notification" && seen.at_us <= (again?.at_us ?? Infinity));
+  const next = hops[hops.indexOf(lost.hop) + 1];
+  const restored = again ? undefined : later.find((seen) => seen.hop === next && seen.direction === lost.direction && isSamePayload(seen, lost));
+  const after = (seen: Seen) => duration(seen.at_us - lost.at_us);
+  const silence = again ? longestSilence(frames.slice(place, frames.indexOf(again) + 1)) : 0;
+  const sentences = [`The link loses a frame at ${digits(lost.at_us)} us (${lost.words}).`];
+  if (told) sentences.push(`${nodeOf(told)} asks for the frame ${after(told)} after the loss.`);
+  if (silence > SILENCE_US) sentences.push(`Then no frame passes for ${duration(silence)}.`);
+  if (again) sentences.push(`${nodeOf(again)} sends the frame again ${after(again)} after the loss.`);
+  else if (restored) sentences.push(`${nodeOf(restored)} has the frame ${after(restored)} after the loss, from the parity frames.`);
+  else sentences.push("No frame is sent again.");
+  const whole = row["fct_us_max"];
+  if (typeof whole === "number") sentences.push(`The flow takes ${duration(whole)}.`);
+  return sentences.join(" ");
+}
+
+/** Whether a frame carries what the lost one carried; what has no place in its flow is taken for it. */
+function isSamePayload(seen: Seen, lost: Seen): boolean {
+  const [one, other] = [seen.of?.sequence ?? null, lost.of?.sequence ?? null];
+  return one === null || other === null ? seen.kind === "retransmission" : one === other;
+}
+
+/** The node that sends a frame over its hop. */
+function nodeOf(seen: Seen): string {
+  return wayWords(seen).split(" ")[0] ?? "";
+}
+
+/** The longest time between two frames, in microseconds. */
+function longestSilence(frames: Seen[]): number {
+  return Math.max(0, ...frames.map((seen, place) => seen.at_us - (frames[place - 1]?.at_us ?? seen.at_us)));
 }
 
 /** A time in us or ms. */

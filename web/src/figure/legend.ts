@@ -18,6 +18,8 @@ const AXIS_PX = 26;
 interface Entry {
   label: string;
   look: Look;
+  /** A line, where nothing else is said. */
+  sample?: "line" | "box" | "mark";
 }
 
 /** The margin that a legend and the name of the vertical axis need above the plot, and the mark that draws both. */
@@ -29,23 +31,22 @@ export function legend(series: Entry[], axis: string, { width, theme }: Canvas):
       "g",
       { "aria-hidden": "true", "text-anchor": "start", stroke: "none" },
       made("text", { x: 2, y: rows * ROW_PX + 10, dy: "0.34em", fill: theme.ink }, `↑ ${axis}`),
-      ...placed.flatMap(({ label, look, x, row }) => {
+      ...placed.flatMap(({ label, look, sample, x, row }) => {
         const y = 9 + row * ROW_PX;
         return [
-          made("line", {
-            x1: x,
-            x2: x + SAMPLE_PX,
-            y1: y,
-            y2: y,
-            stroke: shade(look, theme),
-            "stroke-width": 2.2,
-            "stroke-dasharray": look.dash || "none",
-          }),
+          sampleOf(sample ?? "line", x, y, shade(look, theme), look.dash),
           made("text", { x: x + SAMPLE_PX + GAP_PX, y, dy: "0.34em", fill: theme.ink }, label),
         ];
       }),
     );
   return { marginTop: rows * ROW_PX + AXIS_PX, mark };
+}
+
+function sampleOf(sample: "line" | "box" | "mark", x: number, y: number, colour: string, dash: string): SVGElement {
+  if (sample === "box") return made("rect", { x, y: y - 6, width: SAMPLE_PX, height: 12, fill: colour });
+  if (sample === "mark") return made("circle", { cx: x + SAMPLE_PX / 2, cy: y, r: 4.5, fill: colour });
+  const ends = { x1: x, x2: x + SAMPLE_PX, y1: y, y2: y };
+  return made("line", { ...ends, stroke: colour, "stroke-width": 2.2, "stroke-dasharray": dash || "none" });
 }
 
 /** Places of the entries: from left to right, in as many rows as the width asks for. */

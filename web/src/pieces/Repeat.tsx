@@ -22,7 +22,8 @@ export function Repeat({ runs, commands = [] }: { runs: Repeated[]; commands?: s
   );
 }
 
-function Copied({ label, text }: { label: string; text: string }) {
+/** A text with a button that copies it. */
+export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div class="copied">
       <pre tabIndex={0} aria-label={label}>

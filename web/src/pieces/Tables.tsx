@@ -1,10 +1,10 @@
 // The tables beside the figures: percentiles, and figures of rows.
 
-import type { Catalogue, Experiment } from "../catalogue/types.ts";
+import type { Catalogue, Column, Experiment } from "../catalogue/types.ts";
 import { shade, type Look } from "../figure/theme.ts";
 import type { Flows, Outcome } from "../simulator/protocol.ts";
 import { count } from "../words/numbers.ts";
-import { percentileCell } from "../words/percentiles.ts";
+import { FEW, percentileCell } from "../words/percentiles.ts";
 import { cellOf, type Cell } from "../words/rows.ts";
 import { useTheme } from "./use-theme.ts";
 
@@ -28,10 +28,11 @@ export function PercentileTable({ catalogue, lines }: { catalogue: Catalogue; li
   const isKnown = (percent: number) =>
     found.some(({ outcome }) => outcome?.flows?.percentiles.some((one) => one.percent === percent));
   const percentiles = catalogue.percentiles.filter(({ percent }) => isKnown(percent));
+  const caption = `Completion times in us, with 95 % intervals${base && found.length > 1 ? ", and how many times those without protection" : ""}`;
+  const hasFew = found.some(({ outcome }) => outcome?.flows && percentiles.some(({ percent }) => percentileCell(outcome.flows as Flows, percent).text === FEW));
   return (
-    <Scrolled label="Percentiles of completion times">
+    <Scrolled label="Percentiles of completion times" caption={caption}>
       <table>
-        <caption>Completion times in us, with 95 % intervals, and how many times those without protection</caption>
         <thead>
           <tr>
             <th scope="col">protection</th>
@@ -61,7 +62,7 @@ export function PercentileTable({ catalogue, lines }: { catalogue: Catalogue; li
           })}
         </tbody>
       </table>
-      <p class="small">few: fewer than three flows were slower. More flows tell.</p>
+      {hasFew && <p class="small">{FEW}: fewer than three flows were slower.</p>}
     </Scrolled>
   );
 }
@@ -74,11 +75,11 @@ export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Cat
     (key) => found.some(({ outcome }) => outcome && key in outcome.row) && !(hasPercentiles && PERCENTILE.test(key)),
   );
   if (found.length === 0 || keys.length === 0) return null;
-  const words = keys.map((key) => catalogue.columns[key] ?? { label: key, unit: "", meaning: "" });
+  const words = headsOf(catalogue, keys);
+  const hasIntervals = found.some(({ outcome }) => keys.some((key) => outcome && cellOf(outcome.row, key).interval));
   return (
-    <Scrolled label={`Figures of ${experiment.command}`}>
+    <Scrolled label={`Figures of ${experiment.command}`} caption={`Figures of ${experiment.command}${hasIntervals ? ", with 95 % intervals" : ""}`}>
       <table>
-        <caption>Figures of {experiment.command}, with 95 % intervals where rows have them</caption>
         <thead>
           <tr>
             <th scope="col">protection</th>
@@ -104,8 +105,8 @@ export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Cat
       <details>
         <summary>Meaning of the columns</summary>
         <dl>
-          {words.map(({ label, meaning }) => (
-            <div key={label}>
+          {words.map(({ label, meaning }, place) => (
+            <div key={keys[place]}>
               <dt>{label}</dt>
               <dd>{meaning}</dd>
             </div>
@@ -114,6 +115,13 @@ export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Cat
       </details>
     </Scrolled>
   );
+}
+
+/** The heads of columns; where two have one label, the end of the key tells them apart: mean, min. */
+export function headsOf(catalogue: Catalogue, keys: string[]): Column[] {
+  const words = keys.map((key) => catalogue.columns[key] ?? { label: key, unit: "", meaning: "" });
+  const isTwice = (label: string) => words.filter((word) => word.label === label).length > 1;
+  return words.map((word, place) => (isTwice(word.label) ? { ...word, label: `${word.label}, ${keys[place]?.split("_").at(-1)}` } : word));
 }
 
 function Head({ line }: { line: Line }) {
@@ -135,11 +143,14 @@ function Shown({ cell, more }: { cell: Cell; more?: string | undefined }) {
   );
 }
 
-/** A table that scrolls by itself where a phone has no room; the keyboard reaches it. */
-export function Scrolled({ label, children }: { label: string; children: preact.ComponentChildren }) {
+/** A table that scrolls by itself where a phone has no room; the keyboard reaches it, and its caption stays. */
+export function Scrolled({ label, caption, children }: { label: string; caption?: string; children: preact.ComponentChildren }) {
   return (
-    <div class="scrolled" role="region" aria-label={label} tabIndex={0}>
-      {children}
+    <div class="tabled">
+      {caption && <p class="caption">{caption}</p>}
+      <div class="scrolled" role="region" aria-label={label} tabIndex={0}>
+        {children}
+      </div>
     </div>
   );
 }

@@ -23,7 +23,12 @@ export interface LineRequest {
   ber: number[];
 }
 
-export type Request = RunRequest | WatchRequest | LineRequest;
+export interface SymbolsRequest {
+  do: "symbols";
+  configuration: JsonObject;
+}
+
+export type Request = RunRequest | WatchRequest | LineRequest | SymbolsRequest;
 
 /** What the simulator refuses, in one line. */
 export interface Refusal {
@@ -86,6 +91,11 @@ export interface Seen {
 export interface Ratios {
   /** Share of frames lost at each bit error ratio. */
   ratios: number[];
+}
+
+export interface Symbols {
+  /** Shares of codewords with 0, 1, ... wrong symbols, up to as many as the code corrects, and last with more. */
+  shares: number[];
 }
 
 /** To the worker: first the compiled module, then requests. */

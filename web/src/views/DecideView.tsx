@@ -109,9 +109,8 @@ function listen(svg: SVGElement, cells: Cell[], take: (x: string, y: string) => 
 function PlanTable({ catalogue, plan, entry }: { catalogue: Catalogue; plan: Plan; entry: Entry }) {
   const theme = useTheme();
   return (
-    <Scrolled label="Plan">
+    <Scrolled label="Plan" caption="What each protection makes of the link">
       <table>
-        <caption>What each protection makes of the link</caption>
         <thead>
           <tr>
             <th scope="col">protection</th>

@@ -8,6 +8,9 @@ import { intervalText, type Cell } from "./rows.ts";
 /** Flows that have to be slower than a percentile before it says something. */
 const FEWEST_BEYOND = 3;
 
+/** What stands for a percentile that too few flows tell. */
+export const FEW = "few";
+
 /** A percentile under one protection. */
 export interface PercentileCell extends Cell {
   /** How many times as large as without protection. */
@@ -25,7 +28,7 @@ function known(flows: Flows, percent: number): Found | undefined {
 /** The cell of a percentile; `base` are the flows without protection. */
 export function percentileCell(flows: Flows, percent: number, base?: Flows): PercentileCell {
   const found = known(flows, percent);
-  if (!found) return { text: "few" };
+  if (!found) return { text: FEW };
   if (found.value === null) return { text: "never" };
   const cell: PercentileCell = { text: digits(found.value), interval: intervalText([found.low, found.high]) };
   const reference = base && base !== flows ? known(base, percent)?.value : undefined;

@@ -128,6 +128,20 @@ export const checks = {
       await page.waitForFunction(() => /lost|sent again|notification/i.test(document.querySelector(".words")?.textContent ?? ""));
     }),
 
+  "a histogram of a switch is drawn, or refused in a line": (context) =>
+    onPage(context, { fragment: "view=line" }, async (page) => {
+      const caption = () => page.$eval(".figure:has(textarea) figcaption", (one) => one.textContent);
+      assert.doesNotMatch(await caption(), /that the switch counted/);
+      const [example] = await page.$$(".figure:has(textarea) textarea ~ .files button");
+      await example.click();
+      await page.waitForFunction(() => /--fec-histogram/.test(document.querySelector(".figure:has(textarea) pre")?.textContent ?? ""));
+      assert.match(await caption(), /of the 2,3\d\d,\d{3},\d{3} codewords that the switch counted has 0\.\d+/);
+      await page.focus("#histogram");
+      await page.$eval("#histogram", (field) => field.setSelectionRange(0, field.value.length));
+      await page.keyboard.type("BIN0 12\nBIN1 twelve");
+      assert.equal(await page.$eval("#histogram-problem", (one) => one.textContent), "line 2 is no bin with a count: BIN1 twelve.");
+    }),
+
   "the keyboard alone reaches everything": (context) =>
     eachView(context, {}, async (page, name) => {
       const missed = await page.evaluate(() =>

@@ -7,6 +7,7 @@ import { Address, type Place } from "../src/state/address.ts";
 /** A window that remembers its places. */
 class Remembering implements Place {
   places = [""];
+  isFramed = false;
   hear: (() => void)[] = [];
   location = { hash: "" };
   history = {
@@ -47,6 +48,13 @@ describe("the address", () => {
     window_.location.hash = "#view=watch";
     window_.hear[0]?.();
     assert.deepEqual(told, ["view=watch"]);
+  });
+  it("has one place in a frame of another page", () => {
+    const window_ = new Remembering();
+    window_.isFramed = true;
+    const address = new Address(() => {}, window_);
+    for (const fragment of ["a", "b"]) address.write(fragment, false);
+    assert.deepEqual(window_.places, ["#b"]);
   });
   it("bears a frame that may not write", () => {
     const window_ = new Remembering();

@@ -8,6 +8,8 @@ export interface Place {
   location: Pick<Location, "hash">;
   history: Pick<History, "pushState" | "replaceState">;
   addEventListener(name: string, hear: () => void): void;
+  /** Whether the page stands in a frame of another page. */
+  isFramed: boolean;
 }
 
 /** Keeps the fragment of an address in step with the page. */
@@ -17,7 +19,7 @@ export class Address {
   /** Whether the newest place to come back to is that of a movement that goes on. */
   #isMoving = false;
 
-  constructor(onChange: (fragment: string) => void, window_: Place = window) {
+  constructor(onChange: (fragment: string) => void, window_: Place = thisWindow()) {
     this.#window = window_;
     const told = () => {
       this.#isMoving = false;
@@ -40,7 +42,8 @@ export class Address {
   }
 
   #put(fragment: string, isMoving: boolean): void {
-    const how = this.#isMoving ? "replaceState" : "pushState";
+    // The places of a frame would be places of the page around it.
+    const how = this.#isMoving || this.#window.isFramed ? "replaceState" : "pushState";
     this.#isMoving = isMoving;
     if (fragment === this.fragment) return;
     try {
@@ -49,4 +52,13 @@ export class Address {
       // A frame without an origin may not write its address; its page works without.
     }
   }
+}
+
+function thisWindow(): Place {
+  return {
+    location: window.location,
+    history: window.history,
+    addEventListener: (name, hear) => window.addEventListener(name, hear),
+    isFramed: window.parent !== window,
+  };
 }

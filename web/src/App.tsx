@@ -10,8 +10,8 @@ import { leadOf, titleOf, viewNames, type ViewName } from "./state/views.ts";
 import type { ViewProps } from "./views/props.ts";
 import { VIEWS } from "./views/views.ts";
 
-/** The whole page over a catalogue. */
-export function App({ catalogue }: { catalogue: Catalogue }) {
+/** The whole page over a catalogue, with what is wrong with the one that was served. */
+export function App({ catalogue, problem }: { catalogue: Catalogue; problem: string | undefined }) {
   const [{ page, problems }, setOpened] = useState(() => readFragment(catalogue, location.hash, openingPage(catalogue)));
   const newest = useRef(page);
   newest.current = page;
@@ -63,6 +63,11 @@ export function App({ catalogue }: { catalogue: Catalogue }) {
           aria-label={page.embed ? titleOf(catalogue, page.view) : undefined}
           aria-labelledby={page.embed ? undefined : `tab-${page.view}`}
         >
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}.
+            </p>
+          )}
           {problems.length > 0 && (
             <p class="problem" role="alert">
               The address asks for what the page does not have: {problems.join("; ")}.

@@ -7,6 +7,7 @@ import { embeddedCatalogue, embeddedModule, workerStarter } from "./embedded.ts"
 import { CrewContext } from "./pieces/use-study.ts";
 import { Crew } from "./simulator/crew.ts";
 import { Simulator } from "./simulator/simulator.ts";
+import { chosenCatalogue } from "./served.ts";
 
 const MOST_WORKERS = 3;
 
@@ -15,12 +16,15 @@ const workers = Math.min(MOST_WORKERS, Math.max(1, navigator.hardwareConcurrency
 const startWorker = workerStarter(workerScript);
 const crew = new Crew(Array.from({ length: workers }, () => new Simulator(startWorker, module)));
 
-const place = document.getElementById("page");
-if (place) {
+async function show(place: HTMLElement): Promise<void> {
+  const { catalogue, problem } = await chosenCatalogue(embeddedCatalogue());
   render(
     <CrewContext.Provider value={crew}>
-      <App catalogue={embeddedCatalogue()} />
+      <App catalogue={catalogue} problem={problem} />
     </CrewContext.Provider>,
     place,
   );
 }
+
+const place = document.getElementById("page");
+if (place) void show(place);

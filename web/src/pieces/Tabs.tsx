@@ -1,5 +1,7 @@
 // Tabs: arrow keys go from one to the next, as the ARIA practices say.
 
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 interface Props {
   names: string[];
   titles: string[];
@@ -9,6 +11,14 @@ interface Props {
 
 /** The tabs of the page; all share one panel. */
 export function Tabs({ names, titles, selected, onSelect }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const [box, tab] = [list.current, document.getElementById(`tab-${selected}`)];
+    if (!box || !tab) return;
+    // A phone has no room for all tabs: the selected one and a part of its neighbours are in sight.
+    const left = tab.offsetLeft - box.offsetLeft;
+    box.scrollLeft = left - (box.clientWidth - tab.offsetWidth) / 2;
+  }, [selected]);
   const press = (event: KeyboardEvent) => {
     const place = names.indexOf(selected);
     const last = names.length - 1;
@@ -22,7 +32,7 @@ export function Tabs({ names, titles, selected, onSelect }: Props) {
     document.getElementById(`tab-${name}`)?.focus();
   };
   return (
-    <div class="tabs" role="tablist" aria-label="Views" onKeyDown={press}>
+    <div ref={list} class="tabs" role="tablist" aria-label="Views" onKeyDown={press}>
       {names.map((name, place) => (
         <button
           key={name}

@@ -1,11 +1,13 @@
 // What a reader does with the page, and what must come of it.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { final, onPage, PHONE, times } from "./pages.mjs";
+import { serve } from "./serve.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const DARK = [{ name: "prefers-color-scheme", value: "dark" }];
@@ -193,6 +195,39 @@ export const checks = {
       await page.waitForSelector(".watch svg");
       assert.match(await fragmentOf(page), /view=watch/);
     }),
+
+  "a catalogue beside the page takes the place of its own": async (context) => {
+    const own = /<script type="application\/json" id="catalogue">(.*?)<\/script>/s.exec(await readFile(join(context.folder, "index.html"), "utf8"));
+    const { plan: _, ...catalogue } = JSON.parse(own[1]);
+    const server = await serve(context.folder, { "catalogue.json": JSON.stringify({ ...catalogue, version: "of a scenario" }) });
+    try {
+      await onPage({ ...context, address: server.address }, { fragment: "view=link" }, async (page) => {
+        assert.match(await page.$eval(".brand", (one) => one.textContent), /of a scenario/);
+        await page.click("#tab-decide");
+        await page.waitForSelector(".decision");
+      });
+    } finally {
+      server.close();
+    }
+  },
+
+  "a frame of a file leaves focus and history to the page around it": async (context) => {
+    const page_ = pathToFileURL(join(context.folder, "index.html")).href;
+    const outer = join(await mkdtemp(join(tmpdir(), "lossylink-outer-")), "outer.html");
+    const frame = `<iframe src="${page_}#view=link&embed=1" style="width:100%;height:640px;border:0"></iframe>`;
+    await writeFile(outer, `<!doctype html><html lang="en"><title>outer</title><div class="view"></div><p>Words</p>${frame}`);
+    await onPage({ ...context, address: pathToFileURL(outer).href }, { wait: false }, async (page) => {
+      const places = await page.evaluate(() => history.length);
+      const inner = await (await page.waitForSelector("iframe")).contentFrame();
+      await inner.waitForSelector(".figure table");
+      assert.equal(await page.evaluate(() => document.activeElement === document.body), true);
+      await inner.focus(slider("loss.mean"));
+      await press(page, "ArrowRight", 5);
+      await inner.waitForFunction(() => location.hash.includes("loss.mean"));
+      assert.ok(!(await inner.evaluate(() => location.hash)).includes("loss.mean=0.001&"));
+      assert.equal(await page.evaluate(() => history.length), places);
+    });
+  },
 
   "a figure is saved as PNG, SVG and CSV": (context) =>
     eachView(context, {}, async (page, name) => {

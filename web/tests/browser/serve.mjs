@@ -4,14 +4,14 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-const TYPES = { html: "text/html; charset=utf-8" };
+const TYPES = { html: "text/html; charset=utf-8", json: "application/json" };
 
-/** Starts at a free port. */
-export async function serve(folder) {
+/** Starts at a free port; texts by their names stand before the files. */
+export async function serve(folder, made = {}) {
   const server = createServer(async (request, answer) => {
     const name = basename(new URL(request.url ?? "/", "http://localhost").pathname) || "index.html";
     try {
-      const content = await readFile(join(folder, name));
+      const content = made[name] ?? (await readFile(join(folder, name)));
       answer.writeHead(200, { "content-type": TYPES[name.split(".").at(-1)] ?? "application/octet-stream" });
       answer.end(content);
     } catch {

@@ -63,9 +63,9 @@ impl Performance {
         else {
             return at(&self.points[above.min(self.points.len() - 1)]);
         };
-        let share = (loss / low.loss).ln() / (high.loss / low.loss).ln();
+        let share = libm::log(loss / low.loss) / libm::log(high.loss / low.loss);
         let carried = f64::from(low.carried) + share * (f64::from(high.carried) - f64::from(low.carried));
-        let effective = low.effective_loss * (high.effective_loss / low.effective_loss).powf(share);
+        let effective = low.effective_loss * libm::pow(high.effective_loss / low.effective_loss, share);
         (effective, carried.round() as u32)
     }
 }

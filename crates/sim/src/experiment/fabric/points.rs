@@ -71,12 +71,12 @@ fn losses(setup: &Setup<'_>) -> Vec<f64> {
     let of_trace = setup.recorded().into_iter().flatten().map(|failure| failure.loss);
     let (mut least, mut most) = (DECADES.0 * PER_DECADE, DECADES.1 * PER_DECADE);
     for loss in of_trace {
-        let place = loss.log10() * f64::from(PER_DECADE);
+        let place = libm::log10(loss) * f64::from(PER_DECADE);
         least = least.min(place.floor() as i32);
         most = most.max(place.ceil() as i32);
     }
     // A link that loses every frame has no speed to speak of.
-    (least..=most.min(-1)).map(|place| 10.0_f64.powf(f64::from(place) / f64::from(PER_DECADE))).collect()
+    (least..=most.min(-1)).map(|place| libm::pow(10.0, f64::from(place) / f64::from(PER_DECADE))).collect()
 }
 
 /// Returns the configuration in which a link is tried: frames at line rate, and nothing else.

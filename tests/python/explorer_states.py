@@ -41,8 +41,6 @@ _BOUNDS: Final = {
 _SMALL_FABRICS: Final = ("fb-fabric:pods=6,tors=16", "fat-tree:k=8")
 #: The knob that decides which others there are.
 _LOSSES: Final = "loss.model"
-#: Operating points of a fabric are those of a protection without options.
-_WITHOUT_OPTIONS: Final = frozenset({"fabric"})
 #: How often an option stands elsewhere than by default.
 _MOVED: Final = 0.4
 #: Flows that follow each other on one link.
@@ -66,20 +64,18 @@ def answers(catalogue: Json) -> Iterator[Json]:
     for view in (view for name, view in catalogue["views"].items() if name != _OTHERWISE):
         knobs = [_bounded(knob) for knob in view["knobs"]]
         losses = [choice["value"] for knob in knobs if knob["id"] == _LOSSES for choice in knob["choices"]]
-        words = view.get("protections", [one["word"] for one in catalogue["protections"]])
-        offered = [one for one in catalogue["protections"] if one["word"] in words]
+        offered = catalogue["protections"]
         for name, spelling, loss, _ in product(
             view["experiments"], offered, losses or [None], range(_ROUNDS)
         ):
             only = catalogue["experiments"][name].get("when", {}) | ({_LOSSES: [loss]} if loss else {})
             for _ in range(_MOST_DRAWS):
-                moved = 0.0 if name in _WITHOUT_OPTIONS else _MOVED
                 told = answered(
                     catalogue,
                     {
                         "experiment": name,
                         "values": random_state(knobs, draw, only),
-                        "protection": label(spelling, _options(spelling, draw, moved)),
+                        "protection": label(spelling, _options(spelling, draw)),
                     },
                 )
                 yield told
@@ -87,10 +83,10 @@ def answers(catalogue: Json) -> Iterator[Json]:
                     break
 
 
-def _options(spelling: Json, draw: random.Random, moved: float) -> Json:
+def _options(spelling: Json, draw: random.Random) -> Json:
     """Draw the argument of a protection, and some of its options."""
     state = random_state([*_argument(spelling), *spelling["options"]], draw, {})
-    return state | {knob["id"]: knob["default"] for knob in spelling["options"] if draw.random() >= moved}
+    return state | {knob["id"]: knob["default"] for knob in spelling["options"] if draw.random() >= _MOVED}
 
 
 def answered(catalogue: Json, state: Json) -> Json:

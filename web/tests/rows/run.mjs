@@ -33,4 +33,5 @@ await esbuild.build({
 const words = ["--enable-source-maps", script, join(values.page, "index.html"), positionals[0]];
 const { status } = spawnSync(process.execPath, words, { stdio: "inherit", timeout: MOST_MS });
 rmSync(out, { recursive: true });
+if (status === null) console.error(`error: the states took more than ${MOST_MS / 1000} s; draw fewer, or smaller ones`);
 process.exit(status ?? 1);

@@ -113,11 +113,10 @@ def _experiment(view: View, shown: Shown) -> dict[str, Any]:
 def _view(view: View) -> dict[str, Any]:
     knobs = [knob for part in view.parts for knob in part.knobs]
     scenario = resolved(view.experiments[0], {})
-    row: dict[str, Any] = {
+    return {
         "title": view.title,
         "lead": view.lead,
         "experiments": [shown.id for shown in view.experiments],
         "knobs": [knob.row() for knob in knobs],
         "notes": notes_of(scenario, {knob.id: knob for knob in knobs}),
     }
-    return row | ({"protections": list(view.protections)} if view.protections else {})

@@ -24,6 +24,7 @@ export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number
   const all = cliffs.flatMap((cliff) => cliff.points.map(([ber, loss]) => ({ ber, loss, label: cliff.label })));
   const bers = all.map((point) => point.ber);
   const domain: [number, number] = bers.length > 0 ? [Math.min(...bers), Math.max(...bers)] : [1e-8, 1e-2];
+  const ticks = { x: decades(...domain), y: decades(LEAST_LOSS, 1) };
   return Plot.plot({
     ...shared(canvas, (width < NARROW_PX ? 280 : 370) + key.marginTop),
     marginLeft: 52,
@@ -34,18 +35,18 @@ export function drawCliffs(cliffs: Cliff[], current: { ber: number; loss: number
       type: "log",
       domain,
       label: "bit error ratio before the code →",
-      ticks: decades(...domain),
+      ticks: ticks.x,
       tickFormat: (value: number) => digits(value),
     },
     y: {
       type: "log",
       domain: [LEAST_LOSS, 1],
       label: null,
-      ticks: decades(LEAST_LOSS, 1),
+      ticks: ticks.y,
       tickFormat: (value: number) => digits(value),
     },
     marks: [
-      ...grid(theme),
+      ...grid(theme, ticks),
       Plot.ruleX([current.ber], { stroke: theme.ink, strokeDasharray: "2 3" }),
       ...cliffs.map((cliff) =>
         Plot.line(

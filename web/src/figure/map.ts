@@ -18,7 +18,11 @@ export interface MapOf {
 
 const LEFT_PX = 58;
 const BOTTOM_PX = 44;
-const ROW_PX = 34;
+/** Heights of a row, which has room for two lines, and on a phone for a finger. */
+const ROW_PX = 28;
+const NARROW_ROW_PX = 34;
+/** Between two lines of a cell. */
+const LINE_PX = 12;
 /** Width of a letter, of the smaller letters on a phone. */
 const LETTER_PX = 6.7;
 const NARROW_LETTER_PX = 6.1;
@@ -31,33 +35,34 @@ const LEAST_CELL_PX = 96;
 export function drawMap(map: MapOf, canvas: Canvas): SVGElement {
   const { x, y, cells, current, lookOf } = turned(map, canvas.width);
   const { width, theme } = canvas;
+  const row = width < NARROW_PX ? NARROW_ROW_PX : ROW_PX;
   const across = (width - LEFT_PX - 4) / x.choices.length;
-  const height = y.choices.length * ROW_PX + BOTTOM_PX;
-  const foot = y.choices.length * ROW_PX;
+  const height = y.choices.length * row + BOTTOM_PX;
+  const foot = y.choices.length * row;
   const columnOf = (value: string) => x.choices.findIndex((choice) => choice.value === value);
   const rowOf = (value: string) => y.choices.length - 1 - y.choices.findIndex((choice) => choice.value === value);
   const letter = width < NARROW_PX ? NARROW_LETTER_PX : LETTER_PX;
   const isCurrent = (cell: { x: string; y: string }) => cell.x === current.x && cell.y === current.y;
   const ordered = [...cells].sort((one, other) => Number(isCurrent(one)) - Number(isCurrent(other)));
   const drawn = ordered.map((cell) => {
-    const [left, top] = [LEFT_PX + columnOf(cell.x) * across, rowOf(cell.y) * ROW_PX];
+    const [left, top] = [LEFT_PX + columnOf(cell.x) * across, rowOf(cell.y) * row];
     const winner = cell.entry?.winner ?? null;
     const colour = winner === null ? theme.soft : shade(lookOf(winner), theme);
     return made(
       "g",
       { "data-place": cell.place, cursor: "pointer" },
-      made("rect", { x: left + 1, y: top + 1, width: across - 2, height: ROW_PX - 2, fill: theme.paper }),
+      made("rect", { x: left + 1, y: top + 1, width: across - 2, height: row - 2, fill: theme.paper }),
       made("rect", {
         x: left + 1,
         y: top + 1,
         width: across - 2,
-        height: ROW_PX - 2,
+        height: row - 2,
         fill: colour,
         "fill-opacity": winner === null ? 0.08 : 0.24,
         ...(isCurrent(cell) ? { stroke: theme.ink, "stroke-width": 2 } : {}),
       }),
-      made("rect", { x: left + 1, y: top + 1, width: 4, height: ROW_PX - 2, fill: colour }),
-      label(winner ?? NOBODY, left + across / 2 + 2, top + ROW_PX / 2, Math.floor((across - 9) / letter), theme.ink),
+      made("rect", { x: left + 1, y: top + 1, width: 4, height: row - 2, fill: colour }),
+      label(winner ?? NOBODY, left + across / 2 + 2, top + row / 2, Math.floor((across - 9) / letter), theme.ink),
     );
   });
   const axis = { fill: theme.soft, "font-size": 12 };
@@ -72,7 +77,7 @@ export function drawMap(map: MapOf, canvas: Canvas): SVGElement {
     },
     ...drawn,
     ...y.choices.map((choice) =>
-      made("text", { x: LEFT_PX - 8, y: rowOf(choice.value) * ROW_PX + ROW_PX / 2, dy: "0.34em", "text-anchor": "end", ...axis }, choice.label),
+      made("text", { x: LEFT_PX - 8, y: rowOf(choice.value) * row + row / 2, dy: "0.34em", "text-anchor": "end", ...axis }, choice.label),
     ),
     ...x.choices.map((choice) =>
       made("text", { x: LEFT_PX + (columnOf(choice.value) + 0.5) * across, y: foot + 16, "text-anchor": "middle", ...axis }, choice.label),
@@ -102,10 +107,10 @@ function label(text: string, x: number, y: number, most: number, ink: string): S
   const [word = "", rest] = text.includes(":") ? text.split(/:(.*)/s) : [text];
   const fits = (one: string) => one.length <= most;
   const lines = fits(text) ? [text] : rest && fits(rest) ? [word, rest] : [word];
-  const first = y - ((lines.length - 1) * 14) / 2;
+  const first = y - ((lines.length - 1) * LINE_PX) / 2;
   return made(
     "text",
     { "text-anchor": "middle", fill: ink },
-    ...lines.map((line, place) => made("tspan", { x, y: first + place * 14, dy: "0.34em" }, line)),
+    ...lines.map((line, place) => made("tspan", { x, y: first + place * LINE_PX, dy: "0.34em" }, line)),
   );
 }

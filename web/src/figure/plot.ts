@@ -27,12 +27,10 @@ export function shared({ width, theme }: Canvas, height: number): Plot.PlotOptio
   };
 }
 
-/** The grid of both axes. */
-export function grid(theme: Theme): Plot.Markish[] {
-  return [
-    Plot.gridX({ stroke: theme.line, strokeOpacity: 1 }),
-    Plot.gridY({ stroke: theme.line, strokeOpacity: 1 }),
-  ];
+/** The grid of both axes; on a logarithmic axis at its ticks alone. */
+export function grid(theme: Theme, ticks: { x?: number[]; y?: number[] } = {}): Plot.Markish[] {
+  const look = { stroke: theme.line, strokeOpacity: 1 };
+  return [Plot.gridX({ ...look, ...(ticks.x ? { ticks: ticks.x } : {}) }), Plot.gridY({ ...look, ...(ticks.y ? { ticks: ticks.y } : {}) })];
 }
 
 /** The ticks of a logarithmic axis: powers of ten, fewer where a narrow figure has no room for all. */

@@ -19,8 +19,20 @@ interface Options {
   isLog: boolean;
 }
 
+/** Room above and below a quantity that does not change, in its unit. */
+const LEAST_ROOM = 0.5;
 /** A logarithmic axis leaves out as many of the least values, so that the others have room. */
 const RARE = 0.01;
+
+const WIDTH_PX = 1.4;
+/** Of steps that later ones cover. */
+const COVERED_PX = 3.2;
+
+/** Whether later steps hide most of these. */
+function isCovered(steps: Steps, later: Steps[]): boolean {
+  const values = new Map(steps.points);
+  return later.some(({ points }) => points.filter(([day, value]) => values.get(day) === value).length > points.length / 2);
+}
 
 /** Draws one quantity of all protections. */
 export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canvas): SVGElement {
@@ -33,6 +45,7 @@ export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canva
   const values = drawn.flatMap(({ points }) => points.map(([, value]) => value));
   const days = drawn.flatMap(({ points }) => points.map(([day]) => day));
   const domain = isLog ? logDomain(values) : linearDomain(values);
+  const powers = isLog ? decades(...domain, 6) : [];
   return Plot.plot({
     ...shared(canvas, (width < NARROW_PX ? 210 : 250) + key.marginTop),
     marginLeft: 52,
@@ -44,17 +57,17 @@ export function drawSteps(all: Steps[], { label, isLog }: Options, canvas: Canva
       type: isLog ? "log" : "linear",
       domain,
       label: null,
-      ...(isLog ? { ticks: decades(...domain, 6), tickFormat: (value: number) => digits(value) } : { ticks: 5 }),
+      ...(isLog ? { ticks: powers, tickFormat: (value: number) => digits(value) } : { ticks: 5 }),
     },
     marks: [
-      ...grid(theme),
-      ...drawn.map((steps) =>
+      ...grid(theme, isLog ? { y: powers } : {}),
+      ...drawn.map((steps, place) =>
         Plot.line(steps.points, {
           x: (point: [number, number]) => point[0],
           y: (point: [number, number]) => point[1],
           curve: "step-after",
           stroke: shade(steps.look, theme),
-          strokeWidth: 1.4,
+          strokeWidth: isCovered(steps, drawn.slice(place + 1)) ? COVERED_PX : WIDTH_PX,
           clip: true,
         }),
       ),
@@ -100,6 +113,6 @@ function linearDomain(values: number[]): [number, number] {
   if (values.length === 0) return [0, 100];
   const low = values.reduce((one, other) => Math.min(one, other));
   const high = values.reduce((one, other) => Math.max(one, other));
-  const room = (high - low || 1) * 0.06;
+  const room = Math.max((high - low) * 0.06, LEAST_ROOM);
   return [low - room, high + room];
 }

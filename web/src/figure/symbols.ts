@@ -50,6 +50,7 @@ export function drawSymbols(shares: SymbolShares, canvas: Canvas): SVGElement {
     }));
   const points = told(model, "line of the knobs").filter(({ share }) => share >= low);
   const drawn = told(counted ?? [], "counted by the switch").filter(({ share }) => share > 0);
+  const ticks = decades(low, 1);
   return Plot.plot({
     ...shared(canvas, (isNarrow ? 240 : 300) + key.marginTop),
     marginLeft: 52,
@@ -57,9 +58,9 @@ export function drawSymbols(shares: SymbolShares, canvas: Canvas): SVGElement {
     marginBottom: 40,
     marginTop: key.marginTop,
     x: { type: "band", domain: labels, label: "wrong symbols of a codeword →", padding: 0.15, tickFormat: (label: string, place: number) => (place % every === 0 ? label : "") },
-    y: { type: "log", domain: [low, 1], label: null, ticks: decades(low, 1), tickFormat: (value: number) => digits(value) },
+    y: { type: "log", domain: [low, 1], label: null, ticks, tickFormat: (value: number) => digits(value) },
     marks: [
-      grid(theme)[1],
+      grid(theme, { y: ticks })[1],
       Plot.barY(drawn, { x: "bin", y1: low, y2: "share", fill: shade(COUNTED, theme) }),
       Plot.ruleY([low], { stroke: theme.soft }),
       Plot.line(points, { x: "bin", y: "share", stroke: shade(MODEL, theme), strokeWidth: 1.4, strokeOpacity: 0.7 }),

@@ -30,6 +30,7 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
   const [low, high] = ends(points.flat().map((point) => point.us));
   const least = Math.min(...points.flat().map((point) => point.share), 0.01);
   const guides = percentiles.filter((one) => 1 - one.percent / 100 >= least * 0.99);
+  const ticks = { x: high / low > 300 ? decades(low, high) : fineTicks(low, high), y: decades(least, 1) };
   return Plot.plot({
     ...shared(canvas, (isNarrow ? 280 : 370) + key.marginTop),
     marginLeft: 52,
@@ -40,19 +41,19 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
       type: "log",
       domain: [low, high],
       label: "flow completion time (us) →",
-      ticks: high / low > 300 ? decades(low, high) : fineTicks(low, high),
+      ticks: ticks.x,
       tickFormat: (value: number) => digits(value),
     },
     y: {
       type: "log",
       domain: [least, 1],
       label: null,
-      ticks: decades(least, 1),
+      ticks: ticks.y,
       tickFormat: (value: number) => digits(value),
     },
     ariaLabel: "completion times",
     marks: [
-      ...grid(theme),
+      ...grid(theme, ticks),
       Plot.ruleY(guides, { y: shareOf, stroke: theme.soft, strokeOpacity: 0.45, strokeDasharray: "1 3" }),
       Plot.text(guides, {
         y: shareOf,
@@ -62,7 +63,7 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
         dx: 5,
         fill: theme.soft,
       }),
-      ...tails.flatMap((tail, place) => marksOf(tail, points[place] ?? [], guides, canvas)),
+      ...solidFirst(tails).flatMap(([tail, place]) => marksOf(tail, points[place] ?? [], guides, canvas)),
       key.mark,
       Plot.tip(
         points.flat(),
@@ -78,6 +79,12 @@ export function drawTail(tails: Tail[], percentiles: Percentile[], canvas: Canva
   }) as SVGElement;
 }
 
+/** A dashed curve above a solid one on the same values hides neither. */
+function solidFirst(tails: Tail[]): [Tail, number][] {
+  const placed = tails.map((tail, place): [Tail, number] => [tail, place]);
+  return placed.sort(([one], [other]) => Number(one.look.dash !== "") - Number(other.look.dash !== ""));
+}
+
 function marksOf(tail: Tail, points: Point[], guides: Percentile[], { theme }: Canvas): Plot.Markish[] {
   const colour = shade(tail.look, theme);
   const known = tail.flows.percentiles.filter(
@@ -90,7 +97,7 @@ function marksOf(tail: Tail, points: Point[], guides: Percentile[], { theme }: C
       y: "share",
       curve: "step-after",
       stroke: colour,
-      strokeWidth: 2.2,
+      strokeWidth: tail.look.dash ? 2 : 2.8,
       ...(tail.look.dash ? { strokeDasharray: tail.look.dash } : {}),
       clip: true,
     }),

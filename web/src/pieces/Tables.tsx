@@ -124,9 +124,17 @@ export function headsOf(catalogue: Catalogue, keys: string[]): Column[] {
   return words.map((word, place) => (isTwice(word.label) ? { ...word, label: `${word.label}, ${keys[place]?.split("_").at(-1)}` } : word));
 }
 
+/** A name that is short stays on one line. */
+const SHORT_LETTERS = 16;
+
+/** The class of a row's head. */
+export function rowHead(name: string): string | undefined {
+  return name.length <= SHORT_LETTERS ? "whole" : undefined;
+}
+
 function Head({ line }: { line: Line }) {
   return (
-    <th scope="row">
+    <th scope="row" class={rowHead(line.label)}>
       <span class="dot" style={{ background: shade(line.look, useTheme()) }} aria-hidden="true" />
       {line.label}
     </th>

@@ -9,7 +9,7 @@ import { Figure } from "../pieces/Figure.tsx";
 import { Knobs } from "../pieces/Knobs.tsx";
 import { Notes } from "../pieces/Notes.tsx";
 import { Repeat } from "../pieces/Repeat.tsx";
-import { Scrolled } from "../pieces/Tables.tsx";
+import { rowHead, Scrolled } from "../pieces/Tables.tsx";
 import { useTheme } from "../pieces/use-theme.ts";
 import { counted, digits, listed } from "../words/numbers.ts";
 import { setterOf, type ViewProps } from "./props.ts";
@@ -126,7 +126,7 @@ function PlanTable({ catalogue, plan, entry }: { catalogue: Catalogue; plan: Pla
         <tbody>
           {entry.rows.map(({ protection, verdict, values }) => (
             <tr key={protection} class={protection === entry.winner ? "winner" : undefined}>
-              <th scope="row">
+              <th scope="row" class={rowHead(protection)}>
                 <span class="dot" style={{ background: shade(lookOf(catalogue, protection), theme) }} aria-hidden="true" />
                 {protection}
               </th>
@@ -134,11 +134,11 @@ function PlanTable({ catalogue, plan, entry }: { catalogue: Catalogue; plan: Pla
                 const value = values[key];
                 return (
                   <td key={key} class="number">
-                    {value === null || value === undefined ? "-" : digits(value)}
+                    {value === null || value === undefined ? "-" : digits(value, 3)}
                   </td>
                 );
               })}
-              <td>{verdict}</td>
+              <td class="whole">{verdict}</td>
             </tr>
           ))}
         </tbody>

@@ -102,10 +102,11 @@ function summaryOf(steps: Steps[], isLog: boolean): string {
   const parts = steps.map(({ label, points }) => {
     const values = points.map(([, value]) => value);
     const worst = values.reduce((one, other) => (isLog ? Math.max(one, other) : Math.min(one, other)));
-    return isLog ? `${digits(worst, 3)} with ${label}` : `${digits(worst, 3)} % with ${label}`;
+    return { label, value: isLog ? digits(worst, 3) : `${digits(worst, 3)} %` };
   });
-  const days = steps[0]?.points.at(-1)?.[0] ?? 0;
-  const first = steps[0]?.points[0]?.[0] ?? 0;
+  const [first = 0, last = 0] = [steps[0]?.points[0]?.[0], steps[0]?.points.at(-1)?.[0]];
   const worst = isLog ? "The greatest value" : "The least value";
-  return `${worst} from day ${digits(first, 3)} to day ${digits(days, 3)}: ${listed(parts)}. Each event is a step.`;
+  const values = new Set(parts.map(({ value }) => value));
+  const found = values.size === 1 && parts.length > 1 ? `${parts[0]?.value} with each protection` : listed(parts.map(({ value, label }) => `${value} with ${label}`));
+  return `${worst} from day ${digits(first, 3)} to day ${digits(last, 3)}: ${found}. Each event is a step.`;
 }

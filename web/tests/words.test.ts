@@ -8,11 +8,12 @@ import { decades, fineTicks } from "../src/figure/plot.ts";
 import { looksOf } from "../src/figure/theme.ts";
 import { nextPlace, numberAt, placeOf, PLACES } from "../src/pieces/slider.ts";
 import type { Flows } from "../src/simulator/protocol.ts";
-import { counted, digits, listed, ratio, times, written } from "../src/words/numbers.ts";
+import { counted, digits, duration, listed, ratio, times, written } from "../src/words/numbers.ts";
 import { percentileCell, tailSentence } from "../src/words/percentiles.ts";
 import { cellOf } from "../src/words/rows.ts";
 
 describe("numbers", () => {
+  it("tell a time in its unit", () => assert.deepEqual([2.86, 999, 2570.6, 26_199_824].map((us) => duration(us)), ["2.86 us", "999 us", "2.57 ms", "26.2 s"]));
   it("have four digits, thousands apart, exponents at the ends", () => {
     assert.deepEqual(
       [0, 88.47, 3612.7, 3613.4, 24387, 1234567, 0.001, 0.000123456, 1e-8, 2.5e12, -15].map((value) => digits(value)),

@@ -1,7 +1,6 @@
 // The timeline of one flow: lanes are the hosts and switches, arrows are frames, a cross is a loss.
 
-import { digits } from "../words/numbers.ts";
-import { duration } from "../words/watched.ts";
+import { digits, duration } from "../words/numbers.ts";
 import { kindLook, LOST, TELLING } from "./kinds.ts";
 import type { Canvas } from "./plot.ts";
 import { made } from "./svg.ts";

@@ -108,7 +108,7 @@ export function HeadlineTable({ catalogue, experiment, lines }: { catalogue: Cat
           {words.map(({ label, meaning }, place) => (
             <div key={keys[place]}>
               <dt>{label}</dt>
-              <dd>{meaning}</dd>
+              <dd>{coded(meaning)}</dd>
             </div>
           ))}
         </dl>
@@ -122,6 +122,11 @@ export function headsOf(catalogue: Catalogue, keys: string[]): Column[] {
   const words = keys.map((key) => catalogue.columns[key] ?? { label: key, unit: "", meaning: "" });
   const isTwice = (label: string) => words.filter((word) => word.label === label).length > 1;
   return words.map((word, place) => (isTwice(word.label) ? { ...word, label: `${word.label}, ${keys[place]?.split("_").at(-1)}` } : word));
+}
+
+/** Words between backquotes are keys. */
+function coded(text: string) {
+  return text.split("`").map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }
 
 /** A name that is short stays on one line. */

@@ -18,6 +18,12 @@ function shortExponent(text: string): string {
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
 
+/** A time in us, ms or s. */
+export function duration(us: number, significant = 3): string {
+  if (us >= 1e6) return `${digits(us / 1e6, significant)} s`;
+  return us >= 1000 ? `${digits(us / 1000, significant)} ms` : `${digits(us, significant)} us`;
+}
+
 /** A count, such as 30,000. */
 export function count(value: number): string {
   return FORMAT.format(Math.round(value));

@@ -2,7 +2,7 @@
 
 import type { Percentile } from "../catalogue/types.ts";
 import type { Flows } from "../simulator/protocol.ts";
-import { digits, listed, times } from "./numbers.ts";
+import { digits, duration, listed, times } from "./numbers.ts";
 import { intervalText, type Cell } from "./rows.ts";
 
 /** Flows that have to be slower than a percentile before it says something. */
@@ -35,6 +35,13 @@ export function percentileCell(flows: Flows, percent: number, base?: Flows): Per
   return reference ? { ...cell, ratio: times(found.value / reference) } : cell;
 }
 
+/** Up to here a time is written in the unit of the axis and of the table. */
+const MOST_US = 1e5;
+
+function timeText(us: number): string {
+  return us < MOST_US ? `${digits(us)} us` : duration(us, 4);
+}
+
 /** What the tails tell, in a sentence: at the highest percentile that all of them know. */
 export function tailSentence(tails: { label: string; flows: Flows }[], percentiles: Percentile[]): string {
   if (tails.length === 0) return "No protection is picked.";
@@ -43,7 +50,7 @@ export function tailSentence(tails: { label: string; flows: Flows }[], percentil
   if (!percentile) return "The first flows are on their way.";
   const parts = tails.map(({ label, flows }) => {
     const value = known(flows, percentile.percent)?.value ?? null;
-    return value === null ? `never with ${label}` : `within ${digits(value)} us with ${label}`;
+    return value === null ? `never with ${label}` : `within ${timeText(value)} with ${label}`;
   });
   return `${percentile.percent} % of the flows end ${listed(parts)}.`;
 }

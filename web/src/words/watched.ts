@@ -2,7 +2,7 @@
 
 import { kindLook } from "../figure/kinds.ts";
 import type { Seen, Watched } from "../simulator/protocol.ts";
-import { digits } from "./numbers.ts";
+import { digits, duration } from "./numbers.ts";
 
 /** One frame, as it is read out. */
 export function frameWords(seen: Seen): string {
@@ -56,11 +56,6 @@ function nodeOf(seen: Seen): string {
 /** The longest time between two frames, in microseconds. */
 function longestSilence(frames: Seen[]): number {
   return Math.max(0, ...frames.map((seen, place) => seen.at_us - (frames[place - 1]?.at_us ?? seen.at_us)));
-}
-
-/** A time in us or ms. */
-export function duration(us: number): string {
-  return us >= 1000 ? `${digits(us / 1000, 3)} ms` : `${digits(us, 3)} us`;
 }
 
 /** The name of a frame's kind. */

@@ -11,8 +11,10 @@ import type { Ratios } from "../simulator/protocol.ts";
 import { digits } from "../words/numbers.ts";
 import type { Part } from "./flow-study.ts";
 
-/** Points of a curve. */
-const POINTS = 90;
+/** Points of a curve: most of them lie in the last decades, where the losses behind codes with symbols fall. */
+const FLAT_POINTS = 30;
+const STEEP_POINTS = 60;
+const STEEP_FACTOR = 1000;
 /** Colours of codes, in the order of the knob: blue, green, orange, vermillion, purple, sky, black. */
 const COLOURS = ["#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#56b4e9", "#000000"];
 /** Losses between which the cliff lies: nobody notices the first, the last ruins tails. */
@@ -44,7 +46,10 @@ export function cliffJobs(view: View, parts: Part[], values: Values): Job[] {
 const lineKey = (code: string) => `code: ${code}`;
 
 function gridOf(knob: NumberKnob): number[] {
-  return berGrid(knob.min > 0 ? knob.min : 1e-9, knob.max, POINTS);
+  const least = knob.min > 0 ? knob.min : 1e-9;
+  const steep = Math.max(least, knob.max / STEEP_FACTOR);
+  const flat = steep > least ? berGrid(least, steep, FLAT_POINTS).slice(0, -1) : [];
+  return [...flat, ...berGrid(steep, knob.max, STEEP_POINTS)];
 }
 
 interface CliffProps {

@@ -95,9 +95,13 @@ def test_settings_without_a_knob_stay_in_force(made: Json, file: Path) -> None:
         assert as_python_has_it(fill(experiment["base"], experiment["rules"], state)) == right, state
 
 
-def test_other_experiments_keep_their_own_base(made: Json) -> None:
-    assert made["experiments"]["rdma-fct"]["command"] == "rdma-fct"
-    assert made["experiments"]["rdma-fct"]["base"]["host"]["name"] == "ae-hosts"
+def test_other_experiments_of_the_view_take_what_they_know(made: Json) -> None:
+    rdma, stress = made["experiments"]["rdma-fct"], made["experiments"]["stress"]
+    assert (rdma["command"], rdma["base"]["host"]["name"]) == ("rdma-fct", "ideal")
+    assert stress["base"]["loss"]["forward"] == {"model": "quantised", "p": 0.01}
+    assert stress["base"]["link"]["rate_bps"] == 56_000_000_000
+    # A view that does not show the scenario's experiment stays.
+    assert made["experiments"]["fabric"]["base"]["link"]["rate_bps"] == 100_000_000_000
 
 
 def test_independent_losses_have_their_knob() -> None:

@@ -57,20 +57,19 @@ class Given(Struct, frozen=True, kw_only=True):
         return cls(scenario=scenario, settings=_beyond_defaults(scenario))
 
     def under(self, view: View) -> View:
-        """Return a view with the scenario under its knobs; one that does not show its experiment stays."""
-        if not any(self._is_of(shown) for shown in view.experiments):
+        """Return a view with the scenario under its knobs; one that does not show its experiment stays.
+
+        The other experiments of the view take the settings that they know: one link has one loss.
+        """
+        if all(shown.command != self.scenario.experiment.name for shown in view.experiments):
             return view
         ids = {knob.id for part in view.parts for knob in part.knobs}
         said_otherwise = {other for knob, other in _INSTEAD.items() if knob in ids}
         own = {key: text for key, text in self.settings.items() if key not in said_otherwise}
         experiments = tuple(
-            replace(shown, fixed={**own, **shown.fixed}) if self._is_of(shown) else shown
-            for shown in view.experiments
+            replace(shown, fixed={**_known_to(shown, own), **shown.fixed}) for shown in view.experiments
         )
         return replace(view, experiments=experiments, parts=tuple(map(self._standing, view.parts)))
-
-    def _is_of(self, shown: Shown) -> bool:
-        return shown.command == self.scenario.experiment.name
 
     def _standing(self, part: Part) -> Part:
         """Return a part whose knobs stand where the scenario says."""
@@ -129,6 +128,11 @@ class Given(Struct, frozen=True, kw_only=True):
             return getattr(self.scenario, key)
         value = getattr(getattr(self.scenario.values, section), leaf)
         return self._value(_INSTEAD[key]) if value is None and key in _INSTEAD else value
+
+
+def _known_to(shown: Shown, settings: Mapping[str, str]) -> dict[str, str]:
+    known = keys_of(shown.experiment) | {"seed", "title"}
+    return {key: text for key, text in settings.items() if key in known}
 
 
 def _beyond_defaults(scenario: Scenario) -> dict[str, str]:

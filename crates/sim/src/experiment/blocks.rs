@@ -8,6 +8,7 @@ use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Trials between two questions whether there are enough trials.
 const GROUP: usize = 5;
@@ -143,15 +144,16 @@ impl Workers {
     }
 
     /// Runs `blocks`. Returns as [`Workers::run_blocks`] does, and leaves it to the caller to announce the total of
-    /// trials.
+    /// trials. Of several blocks that fail, the error is that of the first, whatever the number of threads.
     pub(super) fn run_all<R: Send>(
         &self,
         blocks: &[Block],
         control: &Control,
         run: &(impl Fn(Block) -> Result<R, ConfigError> + Sync),
     ) -> Result<(Vec<R>, bool), ConfigError> {
-        let one = |block: &Block| {
-            if control.is_cancelled() {
+        let failed = AtomicUsize::new(usize::MAX);
+        let one = |(place, block): (usize, &Block)| {
+            if control.is_cancelled() || failed.load(Ordering::Relaxed) < place {
                 return Ok(None);
             }
             let result = run(*block);
@@ -159,19 +161,23 @@ impl Workers {
                 // The block may have stopped on its way.
                 return Ok(None);
             }
+            if result.is_err() {
+                failed.fetch_min(place, Ordering::Relaxed);
+            }
             let result = result?;
             control.add_done(block.trials);
             Ok(Some(result))
         };
-        let results: Result<Vec<Option<R>>, ConfigError> =
-            self.share(|| blocks.par_iter().with_max_len(1).map(one).collect());
+        let results: Vec<Result<Option<R>, ConfigError>> =
+            self.share(|| blocks.par_iter().enumerate().with_max_len(1).map(one).collect());
+        let results: Result<Vec<Option<R>>, ConfigError> = results.into_iter().collect();
         let finished: Vec<R> = results?.into_iter().flatten().collect();
         let interrupted = finished.len() < blocks.len();
         Ok((finished, interrupted))
     }
 
     /// Runs `blocks` in pieces of consecutive blocks; the blocks of a piece run one after the other. Returns the
-    /// results of the pieces in order.
+    /// results of the pieces in order, or the error of the first piece that fails.
     pub(super) fn run_pieces<R: Send>(
         &self,
         blocks: &Blocks,
@@ -183,7 +189,8 @@ impl Workers {
             run(&blocks.at(first..first + each))
         };
         let pieces = 0..blocks.count().div_ceil(each) as usize;
-        self.share(|| pieces.into_par_iter().with_max_len(1).map(one).collect())
+        let results: Vec<_> = self.share(|| pieces.into_par_iter().with_max_len(1).map(one).collect());
+        results.into_iter().collect()
     }
 }
 
@@ -200,6 +207,20 @@ mod tests {
         let is_enough = |results: &[u64]| results.len() >= enough;
         let workers = Workers::new(threads).unwrap();
         workers.run_until(trials, 1, &Control::default(), draw, is_enough).unwrap().0
+    }
+
+    #[test]
+    fn the_first_block_that_fails_is_told_whatever_the_threads() {
+        let fail = |block: Block| -> Result<(), ConfigError> {
+            // The first blocks take longest.
+            std::thread::sleep(std::time::Duration::from_millis(12_u64.saturating_sub(block.index)));
+            if block.index >= 3 { Err(ConfigError(format!("block {}", block.index))) } else { Ok(()) }
+        };
+        for threads in [1, 4] {
+            let workers = Workers::new(threads).unwrap();
+            let failed = workers.run_blocks((12, 1), 1, &Control::default(), fail).unwrap_err();
+            assert_eq!(failed.to_string(), "block 3");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,9 +11,6 @@ from lossylink.declared.protections._family import Family, Report, Spelling
 from lossylink.declared.protections._options import is_word
 from lossylink.declared.protections.fec import code, status
 from lossylink.units import parse_positive_time
-
-if TYPE_CHECKING:
-    pass
 
 
 def _read_flush(value: object) -> int | None:

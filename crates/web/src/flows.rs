@@ -1,12 +1,11 @@
 //! The completion times of flows, as a page draws them: percentiles with their intervals, and a curve.
 
+use lossylink_sim::experiment::TRIALS_PER_BLOCK;
 use lossylink_sim::measure::{RankInterval, percentile_sorted};
 use serde_json::{Value, json};
 
 /// The percentiles of a table, from half of the flows to one in a hundred thousand.
 const PERCENTS: [f64; 7] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
-/// Flows that follow each other on one link, and so may depend on each other.
-const BLOCK: usize = 100;
 /// The most points of a curve.
 const POINTS: usize = 320;
 
@@ -24,7 +23,7 @@ pub fn told(times: &[f64], confidence: f64) -> Value {
 
 fn percentile(times: &[f64], sorted: &Vec<f64>, percent: f64, confidence: f64) -> Value {
     let RankInterval { value, low, high } =
-        RankInterval::of(times, sorted, percent / 100.0, BLOCK, confidence);
+        RankInterval::of(times, sorted, percent / 100.0, TRIALS_PER_BLOCK as usize, confidence);
     let beyond = sorted.len() - sorted.partition_point(|&time| time <= value);
     json!({ "percent": percent, "value": finite(value), "low": finite(low), "high": finite(high), "beyond": beyond })
 }

@@ -5,6 +5,7 @@
 use crate::configuration::{Configuration, text};
 use crate::words::{Kind, Said, said};
 use lossylink_sim::capture::Place;
+use lossylink_sim::capture::file::{CRC_ERROR, OUTBOUND};
 use lossylink_sim::config::Recording;
 use lossylink_sim::{ConfigError, Control, Simulation};
 use pcap_file::PcapError;
@@ -15,11 +16,6 @@ use std::collections::HashSet;
 
 /// The most frames that a page is told.
 const MOST_FRAMES: usize = 20_000;
-/// The bit of a block's flags for the direction away from the near switch.
-const OUTBOUND: u32 = 0b10;
-/// The bit of a block's flags for a check sequence that does not match.
-const CRC_ERROR: u32 = 1 << 24;
-
 /// Runs an experiment once for each of its hops, and returns the frames that passed, by time. With `lost` the link loses this one of
 /// the packets with data, counted from one, and the answer has the position of the packet among the frames of the link.
 ///

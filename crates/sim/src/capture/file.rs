@@ -24,9 +24,9 @@ const PS_PER_NS: u64 = 1000;
 /// The direction toward the near switch in a block's flags (section 4.3.1 of the draft).
 const INBOUND: u32 = 0b01;
 /// The direction away from the near switch in a block's flags.
-const OUTBOUND: u32 = 0b10;
+pub const OUTBOUND: u32 = 0b10;
 /// The mark in a block's flags that the check sequence does not match.
-const CRC_ERROR: u32 = 1 << 24;
+pub const CRC_ERROR: u32 = 1 << 24;
 /// The comment of a corrupted frame.
 const CORRUPTED: &str = "corrupted: the receiver drops this frame; shown as it was sent";
 

@@ -16,8 +16,8 @@ const GROUP: usize = 5;
 /// The most pieces that the blocks of a run make. The more pieces there are, the nearer to each other the threads end.
 const PIECES: u64 = 256;
 
-/// Trials in a block of flows that run one after another.
-pub(super) const TRIALS_PER_BLOCK: u64 = 100;
+/// Trials in a block of flows that run one after another over one link, and so may depend on each other.
+pub const TRIALS_PER_BLOCK: u64 = 100;
 
 /// A block of trials, which runs on one thread.
 #[derive(Clone, Copy, Debug)]

@@ -25,6 +25,7 @@ mod tcp_fct;
 mod timeline;
 mod workload;
 
+pub use blocks::TRIALS_PER_BLOCK;
 pub use emulated::EmulatedPath;
 
 use crate::config::{CaptureConfig, CaptureOutput, Config, PartConfig, Recording};

@@ -16,6 +16,7 @@ __all__ = [
     "copies_for",
     "copies_leave",
     "design_effect",
+    "enclosing_places",
     "flow_patience_s",
     "give_up_privileges",
     "live_main",
@@ -230,7 +231,9 @@ def clustered_interval(
     """
 
 def design_effect(
-    batches: Sequence[tuple[int, int]], foreseen: tuple[float, float] | None = None
+    batches: Sequence[tuple[int, int]],
+    foreseen: tuple[float, float] | None = None,
+    confidence: float | None = None,
 ) -> tuple[float, int]:
     """Return by how much events come together, and from how many batches that is known.
 
@@ -242,6 +245,30 @@ def design_effect(
     foreseen
         Events of a cluster, on average and as seen from one of its events. What is foreseen counts as much as
         three clusters; without it the batches decide alone.
+    confidence
+        Of an interval for which the design effect is wanted: it is larger then, being itself an estimate.
+    """
+
+def enclosing_places(
+    values: int, independent: int, quantile: float, confidence: float
+) -> tuple[int | None, int | None]:
+    """Return the places, among values in ascending order, of the two that enclose a quantile.
+
+    An end is none where it lies beyond all values (binomial ranks; Woodruff 1952, Korn and Graubard 1998).
+
+    Parameters
+    ----------
+    values
+        How many there are.
+    independent
+        As how many independent ones they tell, from 1 to `values`.
+    quantile
+        From 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        There are no such values, or there is no such quantile.
     """
 
 def loss_design_effect(config_json: str, batches: Sequence[tuple[int, int]]) -> tuple[float, int]:

@@ -2,8 +2,8 @@
 
 ``python -m tests.python.explorer_states PAGE FILE`` draws states of the knobs in the catalogue of a built
 page: of each experiment every protection, with options of its own, and every kind of loss. It runs what the
-command line of the page says, and writes rows, and percentiles of completion times with their intervals. The
-states are the same in each run. ``web/tests/rows`` asks the page for the same.
+command line of the page says, and writes rows, percentiles of completion times with their intervals, and
+frames of watched flows. The states are the same in each run. ``web/tests/rows`` asks the page for the same.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from lossylink.results.result import jsonable
 from lossylink.statistics.estimates import percentile_interval
 
 from .explorer_support import Json, label, random_state, settings
+from .explorer_watched import watched
 
 _SEED: Final = 47
 #: States of each experiment, protection and kind of loss that have a row.
@@ -127,7 +128,8 @@ def _bounded(knob: Json) -> Json:
 
 def main(page: str, file: str) -> None:
     """Write the states of a page, with their answers."""
-    told = list(answers(catalogue_of(Path(page))))
+    catalogue = catalogue_of(Path(page))
+    told = [*answers(catalogue), *watched(catalogue)]
     Path(file).write_text(json.dumps(told, allow_nan=False), encoding="utf-8")
 
 

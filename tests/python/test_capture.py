@@ -1,4 +1,4 @@
-"""Captures: tshark, with the repository's dissector, reads what the simulator records."""
+"""Captures: tshark, with the repository's dissectors, reads what the simulator records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import lossylink
 from lossylink.errors import UserError
 
-DISSECTOR = Path(__file__).parents[2] / "tools" / "wireshark" / "lossylink.lua"
+DISSECTORS = sorted((Path(__file__).parents[2] / "tools" / "wireshark").glob("*.lua"))
 HOPS = ["h4-sw8", "sw8-sw4", "sw4-sw2", "sw2-sw6", "sw6-sw10", "sw10-h8"]
 #: What Wireshark calls a checksum that it verified.
 GOOD, UNVERIFIED = "1", "2"
@@ -52,7 +52,8 @@ def record(
 
 def read(tshark: str, path: Path, fields: Sequence[str], *, only: str = "") -> list[dict[str, str]]:
     """Give the fields of every frame that passes the filter; checksums are verified."""
-    command = [tshark, "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-T", "fields", "-E", "occurrence=f"]
+    scripts = [word for script in DISSECTORS for word in ("-X", f"lua_script:{script}")]
+    command = [tshark, *scripts, "-r", str(path), "-T", "fields", "-E", "occurrence=f"]
     for protocol in ("ip", "tcp", "udp"):
         command += ["-o", f"{protocol}.check_checksum:TRUE"]
     for name in fields:

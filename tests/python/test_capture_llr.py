@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,11 @@ from lossylink import _native
 from lossylink.scenario.native import configuration
 from lossylink.scenario.resolving import resolve
 
+from .test_capture import read
 from .test_capture import tshark as tshark
 
-DISSECTOR = Path(__file__).parents[2] / "tools" / "wireshark" / "llr.lua"
 PACKETS = 2_000
 MALFORMED = "_ws.malformed or llr.expert.malformed or ip.checksum.status == 0 or udp.checksum.status == 0"
-
-
-def _read(tshark: str, path: Path, fields: Sequence[str], *, only: str = "") -> list[dict[str, str]]:
-    """Give the fields of every frame that passes the filter; checksums are verified."""
-    command = [tshark, "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-T", "fields", "-E", "occurrence=f"]
-    for protocol in ("ip", "udp"):
-        command += ["-o", f"{protocol}.check_checksum:TRUE"]
-    for name in fields:
-        command += ["-e", name]
-    done = subprocess.run([*command, "-Y", only], capture_output=True, text=True, timeout=120, check=True)
-    return [dict(zip(fields, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +35,9 @@ def lossy_link(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
 # LLR-22
 def test_every_frame_has_a_number_and_its_contents(tshark: str, lossy_link: tuple[Path, Any]) -> None:
     path, _ = lossy_link
-    assert not _read(tshark, path, ["frame.number"], only=MALFORMED)
+    assert not read(tshark, path, ["frame.number"], only=MALFORMED)
     fields = ["llr.number", "llr.next", "llr.poisoned", "data.data", "udp.checksum.status", "frame.len"]
-    frames = _read(tshark, path, fields, only="llr.kind == 0 and llr.replay == 0")
+    frames = read(tshark, path, fields, only="llr.kind == 0 and llr.replay == 0")
     assert [int(frame["llr.number"]) for frame in frames] == list(range(PACKETS))
     assert [int(frame["data.data"][:16], 16) for frame in frames] == list(range(PACKETS))
     assert {(frame["llr.next"], frame["llr.poisoned"]) for frame in frames} == {("0x0800", "0")}
@@ -59,17 +47,17 @@ def test_every_frame_has_a_number_and_its_contents(tshark: str, lossy_link: tupl
 # LLR-10, LLR-11
 def test_the_dialogue_of_a_loss_can_be_followed(tshark: str, lossy_link: tuple[Path, Any]) -> None:
     path, _ = lossy_link
-    (lost,) = _read(tshark, path, ["llr.number", "frame.number"], only="frame.packet_flags_crc_error == 1")
+    (lost,) = read(tshark, path, ["llr.number", "frame.number"], only="frame.packet_flags_crc_error == 1")
     assert lost["llr.number"] == "12"
-    (nack,) = _read(tshark, path, ["llr.number", "frame.number", "_ws.col.Info"], only="llr.kind == 2")
+    (nack,) = read(tshark, path, ["llr.number", "frame.number", "_ws.col.Info"], only="llr.kind == 2")
     assert (nack["llr.number"], nack["_ws.col.Info"]) == ("11", "NACK up to 11")
-    again = _read(tshark, path, ["llr.number", "frame.number", "_ws.col.Info"], only="llr.replay == 1")
+    again = read(tshark, path, ["llr.number", "frame.number", "_ws.col.Info"], only="llr.replay == 1")
     numbers = [int(frame["llr.number"]) for frame in again]
     assert numbers == list(range(12, 12 + len(numbers)))
     assert again[0]["_ws.col.Info"].startswith("[12 sent again] ")
     order = [int(frame["frame.number"]) for frame in (lost, nack, again[0])]
     assert order == sorted(order)
-    acks = _read(tshark, path, ["llr.number"], only="llr.kind == 1")
+    acks = read(tshark, path, ["llr.number"], only="llr.kind == 1")
     assert int(acks[-1]["llr.number"]) == PACKETS - 1
 
 
@@ -94,11 +82,11 @@ def _write(path: Path, bodies: Sequence[str]) -> None:
 
 
 # LLR-21, LLR-22
-def test_what_only_a_live_link_carries_is_read(tshark: str, tmp_path: Path) -> None:
+def test_what_only_a_live_link_carries_isread(tshark: str, tmp_path: Path) -> None:
     path = tmp_path / "odd.pcap"
     _write(path, [body for body, _ in ODD_FRAMES])
-    frames = _read(tshark, path, ["_ws.col.Info", "llr.poisoned"], only="llr")
-    assert not _read(tshark, path, ["frame.number"], only="llr.expert.malformed")
+    frames = read(tshark, path, ["_ws.col.Info", "llr.poisoned"], only="llr")
+    assert not read(tshark, path, ["frame.number"], only="llr.expert.malformed")
     assert all(
         frame["_ws.col.Info"].startswith(text) for frame, (_, text) in zip(frames, ODD_FRAMES, strict=True)
     )
@@ -109,4 +97,4 @@ def test_what_only_a_live_link_carries_is_read(tshark: str, tmp_path: Path) -> N
 def test_garbage_is_marked_as_malformed(tshark: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.pcap"
     _write(path, BAD_FRAMES)
-    assert len(_read(tshark, path, ["frame.number"], only="llr.expert.malformed")) == len(BAD_FRAMES)
+    assert len(read(tshark, path, ["frame.number"], only="llr.expert.malformed")) == len(BAD_FRAMES)

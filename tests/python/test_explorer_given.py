@@ -108,3 +108,11 @@ def test_independent_losses_have_their_knob() -> None:
     given = Given.of("stress", {"loss.forward": "2%", "link.length": "3km"})
     at = {knob.id: knob.default for part in given.under(VIEWS["link"]).parts for knob in part.knobs}
     assert (at["loss.model"], at["loss.mean"], at["link.length"]) == ("independent", 0.02, 3000)
+
+
+def test_the_page_opens_with_the_view_of_the_experiment(made: Json) -> None:
+    assert made["opens"] == "link"
+    assert {name: Given.of(name, {}).opens for name in ("rdma-fct", "fabric")} == {
+        "rdma-fct": "link",
+        "fabric": "fabric",
+    }

@@ -12,7 +12,7 @@ export interface Chosen {
   problem?: string;
 }
 
-/** The served catalogue, with the plan of the embedded one where it has none; the embedded one where none is served. */
+/** The served catalogue, with the plan of the embedded one where it has none; the embedded one where none, or null, is served. */
 export async function chosenCatalogue(
   embedded: Catalogue,
   { protocol, hostname }: Pick<Location, "protocol" | "hostname"> = location,
@@ -22,6 +22,7 @@ export async function chosenCatalogue(
   const answer = await ask(FILE).catch(() => undefined);
   if (!answer?.ok) return { catalogue: embedded };
   const served: unknown = await answer.json().catch(() => undefined);
+  if (served === null) return { catalogue: embedded };
   if (!isCatalogue(served)) {
     return { catalogue: embedded, problem: `${FILE} is no catalogue of lossylink, and the page shows its own: run lossylink explore again` };
   }

@@ -121,6 +121,9 @@ describe("what repeats a view", () => {
       "lossylink run tcp-fct -p none -p lg:copies=2 --set link.rate=25G --set loss.forward=ge:mean=1e-3,burst=5 --set flow.trials=300",
     );
   });
+  it("looks at a run with options of its own", () => {
+    assert.match(commandLine({ ...run, looks: ["--state-at 7us"] }), /--set flow\.trials=300 --state-at 7us$/);
+  });
   it("quotes what a shell would take apart", () => {
     assert.equal(quoted("a=b c"), "'a=b c'");
     assert.equal(quoted("it's"), "'it'\\''s'");

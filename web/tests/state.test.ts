@@ -54,12 +54,10 @@ describe("the fragment", () => {
     }
     assert.equal(read("view=nowhere").problems[0], "no view is called nowhere; the views are link, watch, decide, line, fabric");
   });
-  it("takes protections without options where a view names them", () => {
-    assert.equal(
-      read("view=fabric&protections=lg:copies=2").problems[0],
-      "lg has no option copies here; the page leaves it out",
-    );
-    assert.match(read("view=fabric&protections=llr").problems[0] ?? "", /no protection is called llr; take one of none, lg;/);
+  it("opens at the view that a catalogue names", () => {
+    assert.equal(openingPage({ ...catalogue, opens: "fabric" }).view, "fabric");
+    assert.equal(openingPage({ ...catalogue, opens: "nowhere" }).view, "link");
+    assert.equal(openingPage(catalogue).view, "link");
   });
   it("gives a view of one protection one of them", () => {
     assert.equal(read("view=watch").page.states.watch.picks.length, 1);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { lanesOf, layoutOf, linkPlace } from "../src/figure/timeline-layout.ts";
 import type { Seen, Watched } from "../src/simulator/protocol.ts";
+import { movingAt, stateAt } from "../src/words/states.ts";
 import { frameWords, storyOf, wayWords } from "../src/words/watched.ts";
 import { ask } from "./fixtures/fake-simulator.ts";
 
@@ -14,6 +15,11 @@ const seen = (at_us: number, hop: string, more: Partial<Seen> = {}): Seen => ({
 const flow: Watched = {
   hops,
   row: { fct_us_max: 4012 },
+  states: [
+    { at_us: 2.500999, near: { protection: "lg", to_link: 1, queue_bytes: 0, sender: { holes: 0 } }, far: { from_link: 0, receiver: { is_full: false } } },
+    { at_us: 3.000999, near: { protection: "lg", to_link: 1, queue_bytes: 0, sender: { holes: 1 } }, far: { from_link: 0, receiver: { is_full: true } } },
+    { at_us: 4002.500999, near: { protection: "lg", to_link: 2, queue_bytes: 0, sender: { holes: 0 } }, far: { from_link: 1, receiver: { is_full: true } } },
+  ],
   frames: [
     seen(0, "h4-sw8"),
     seen(1, "sw8-sw2"),
@@ -48,7 +54,7 @@ describe("the timeline", () => {
     assert.equal(layout.gaps.length, 1);
     assert.ok(layout.height < 600);
   });
-  it("takes a flow without frames", () => assert.equal(layoutOf({ hops, frames: [], row: {} }).arrows.length, 0));
+  it("takes a flow without frames", () => assert.equal(layoutOf({ hops, frames: [], states: [], row: {} }).arrows.length, 0));
   it("has room for a whole flow", () => {
     for (const protection of ["none", { linkguardian: {} }]) {
       const whole = ask({ do: "watch", configuration: { protection, loss: { forward: { positions: [16] } } } }, () => {}) as Watched;
@@ -56,6 +62,26 @@ describe("the timeline", () => {
       assert.equal(arrows.length, whole.frames.length);
       assert.ok(height < 4000, `${height}`);
     }
+  });
+});
+
+describe("the state of the ends", () => {
+  const counters = (step: number) => {
+    const state = stateAt(flow, step);
+    return state && movingAt(flow, state);
+  };
+  it("is that after the newest frame of the link", () => {
+    assert.deepEqual([null, 0, 1, 2, 3, 4, 5].map((step) => stateAt(flow, step)?.at_us), [undefined, undefined, undefined, 2.500999, 3.000999, 4002.500999, 4002.500999]);
+  });
+  it("has the counters that move, and what a step changes", () => {
+    assert.deepEqual(counters(3), [
+      { end: "near", name: "to_link", value: 1, before: null },
+      { end: "near", name: "sender.holes", value: 1, before: 0 },
+      { end: "far", name: "from_link", value: 0, before: null },
+      { end: "far", name: "receiver.is_full", value: true, before: false },
+    ]);
+    assert.deepEqual(counters(4)?.map(({ before }) => before), [1, 1, 0, null]);
+    assert.ok(counters(2)?.every(({ before }) => before === null));
   });
 });
 

@@ -69,6 +69,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::design_effect, module)?)?;
     module.add_function(wrap_pyfunction!(rules::loss_design_effect, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::enclosing_places, module)?)?;
     module.add_function(wrap_pyfunction!(rules::flow_patience_s, module)?)?;
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;
     module.add_function(wrap_pyfunction!(rules::copies_for, module)?)?;

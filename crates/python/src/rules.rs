@@ -6,7 +6,7 @@ use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
-use lossylink_sim::measure::{DesignEffect, Foreseen};
+use lossylink_sim::measure::{self, DesignEffect, Foreseen};
 use lossylink_sim::world::limits::wait_for_flow_alone;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -90,13 +90,34 @@ pub(crate) fn burst_chances(mean: f64, burst: f64) -> PyResult<(f64, f64)> {
 
 /// Returns by how much events come together; see `_native.pyi` for the contract.
 #[pyfunction]
-#[pyo3(signature = (batches, foreseen=None))]
-pub(crate) fn design_effect(batches: Vec<(u64, u64)>, foreseen: Option<(f64, f64)>) -> (f64, usize) {
+#[pyo3(signature = (batches, foreseen=None, confidence=None))]
+pub(crate) fn design_effect(
+    batches: Vec<(u64, u64)>,
+    foreseen: Option<(f64, f64)>,
+    confidence: Option<f64>,
+) -> (f64, usize) {
     let found = match foreseen {
         None => DesignEffect::seen(&batches),
         Some((mean, seen_from_one)) => DesignEffect::of(&batches, Foreseen { mean, seen_from_one }),
     };
-    (found.factor, found.batches)
+    (confidence.map_or(found.factor, |confidence| found.widened(confidence)), found.batches)
+}
+
+/// Returns which two of many values enclose a quantile; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn enclosing_places(
+    values: u64,
+    independent: u64,
+    quantile: f64,
+    confidence: f64,
+) -> PyResult<(Option<u64>, Option<u64>)> {
+    if !(1..=values).contains(&independent) || !(0.0..=1.0).contains(&quantile) {
+        return Err(PyValueError::new_err(format!(
+            "{independent} independent values of {values} have no quantile {quantile}"
+        )));
+    }
+    let [low, high] = measure::enclosing_places(values, independent, quantile, confidence);
+    Ok((low, high))
 }
 
 /// Returns by how much the lost frames of a link come together; see `_native.pyi` for the contract.

@@ -16,8 +16,14 @@ use std::collections::HashSet;
 
 /// The most frames that a page is told.
 const MOST_FRAMES: usize = 20_000;
+/// The most states that a page is told.
+const MOST_STATES: usize = 1000;
+
 /// Runs an experiment once for each of its hops, and returns the frames that passed, by time. With `lost` the link loses this one of
 /// the packets with data, counted from one, and the answer has the position of the packet among the frames of the link.
+///
+/// The answer also has the state of the link's two ends after each frame of the link, as `--state-at` tells it, of the first
+/// [`MOST_STATES`] instants at which frames leave.
 ///
 /// # Errors
 /// If the experiment has no captures, cannot be run, has no such packet, or has too many frames to look at.
@@ -43,8 +49,21 @@ pub fn watch(configuration: &Configuration, lost: Option<usize>) -> Result<Value
     }
     // The sort is stable: frames of one instant stay in the order of the path.
     frames.sort_by_key(|frame| frame.at_ns);
+    let states = states(&configuration, &frames)?;
     let frames: Vec<Value> = frames.iter().map(Seen::told).collect();
-    Ok(json!({ "hops": hops, "frames": frames, "row": row, "position": position }))
+    Ok(json!({ "hops": hops, "frames": frames, "states": states, "row": row, "position": position }))
+}
+
+/// Runs an experiment once more, and returns the state of the link's two ends after each frame of the link.
+fn states(configuration: &Configuration, frames: &[Seen]) -> Result<Vec<Value>, ConfigError> {
+    let on_link = frames.iter().filter(|frame| frame.hop == Place::LINK_NAME);
+    // A capture rounds down to whole nanoseconds.
+    let mut instants: Vec<u128> = on_link.map(|frame| frame.at_ns * 1000 + 999).collect();
+    instants.dedup();
+    instants.truncate(MOST_STATES);
+    let mut configuration = configuration.clone();
+    configuration.insert("state_at_ps".to_owned(), json!(instants));
+    Ok(Simulation::new(&text(&configuration))?.run(&Control::default())?.states)
 }
 
 /// A frame that passed on a hop.

@@ -90,6 +90,33 @@ fn a_lost_packet_is_asked_for_and_sent_again() {
 }
 
 #[test]
+fn the_ends_have_their_state_after_each_frame_of_the_link() {
+    for text in [LG, LLR] {
+        let watched = only(&json!({ "do": "watch", "configuration": configuration(text), "lost": 11 }));
+        let mut alone = configuration(text);
+        alone["loss"] = json!({ "forward": { "model": "at", "positions": [watched["position"]] } });
+        let states = watched["states"].as_array().unwrap();
+        let instant = |state: &Value| (state["at_us"].as_f64().unwrap() * 1e6).round() as u64;
+        alone["state_at_ps"] = states.iter().map(instant).collect();
+        let outcome = simulate(&alone.to_string(), &Control::default()).unwrap();
+        assert_eq!(watched["states"], Value::from(outcome.states));
+
+        let on_link: Vec<_> =
+            watched["frames"].as_array().unwrap().iter().filter(|frame| frame["hop"] == "sw2-sw6").collect();
+        for state in states {
+            let passed = |is_counted: &dyn Fn(&Value) -> bool| {
+                let before =
+                    on_link.iter().filter(|frame| frame["at_us"].as_f64() <= state["at_us"].as_f64());
+                before.filter(|frame| is_counted(frame)).count() as u64
+            };
+            let forward = &state["link"]["directions"]["forward"];
+            assert_eq!(forward["frames_offered"], passed(&|frame| frame["direction"] == "forward"));
+            assert_eq!(forward["frames_lost"], passed(&|frame| frame["lost"] == true));
+        }
+    }
+}
+
+#[test]
 fn without_a_protection_the_host_sends_again() {
     let mut bare = configuration(LG);
     bare["protection"] = json!({ "family": "none" });

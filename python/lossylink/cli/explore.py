@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -55,8 +56,8 @@ def command(
             "--set changes a scenario; name one, for instance lossylink explore tcp-fct --set ..."
         )
     require_page(PAGE)
-    made = {} if scenario is None else {"catalogue.json": _catalogue(scenario, parse_settings(settings))}
-    with PageServer(PAGE, port=port, made=made) as server:
+    served = as_text(None if scenario is None else _catalogue(scenario, parse_settings(settings)))
+    with PageServer(PAGE, port=port, made={"catalogue.json": served}) as server:
         print(f"the explorer is at {server.address} until Ctrl-C", flush=True)
         if not no_browser:
             # A browser of the terminal takes the call until it ends.
@@ -67,6 +68,6 @@ def command(
             print("the explorer is closed")
 
 
-def _catalogue(scenario: str, settings: dict[str, str]) -> str:
+def _catalogue(scenario: str, settings: dict[str, str]) -> dict[str, Any]:
     """Return the catalogue with a scenario under its knobs."""
-    return as_text(catalogue(Given.of(scenario, settings), with_plan=False))
+    return catalogue(Given.of(scenario, settings), with_plan=False)

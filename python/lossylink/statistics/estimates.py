@@ -10,7 +10,6 @@ Zero events give an upper bound, never an estimate of zero.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -162,28 +161,12 @@ def percentile_interval(
     value = _percentile_of_sorted(array, percent)
     effective = array.size / _design_effect(np.asarray(values) > value, block=block, confidence=confidence)
     count = max(1, int(effective))
-    low, high = _enclosing(array, count, percent / 100.0, (1.0 - confidence) / 2.0)
+    first, last = _native.enclosing_places(array.size, count, percent / 100.0, confidence)
+    low = 0.0 if first is None else float(array[first])
+    high = math.inf if last is None else float(array[last])
     lacking = max(_lacking(count, end, confidence) for end in (percent, 100.0 - percent))
     # Interpolation can leave the ranks of a tiny sample; the interval still holds what is printed beside it.
     return Estimate(value, min(low, value), max(high, value), lacking)
-
-
-def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple[float, float]:
-    """Return the values at the ranks that enclose a quantile with ``count`` independent values among all.
-
-    A rank among them stands for as many ranks among all as there are more values.
-    """
-
-    def below(rank: int) -> float:
-        return float(scipy.special.bdtr(rank, count, quantile))
-
-    # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
-    lower_rank = bisect_right(range(count + 1), miss, key=below)
-    upper_rank = bisect_left(range(count + 1), 1.0 - miss, key=below) + 1
-    # In whole numbers: the last of the ranks stands for the last of all.
-    low = float(array[(lower_rank - 1) * array.size // count]) if lower_rank >= 1 else 0.0
-    high = float(array[-(-upper_rank * array.size // count) - 1]) if upper_rank <= count else float("inf")
-    return low, high
 
 
 def _design_effect(events: NDArray[np.bool_], *, block: int, confidence: float) -> float:
@@ -196,22 +179,14 @@ def _design_effect(events: NDArray[np.bool_], *, block: int, confidence: float) 
         return 1.0
     starts = _batch_starts(events.size, block)
     counts, sizes = np.add.reduceat(events.astype(np.int64), starts), np.diff(starts, append=events.size)
-    factor, batches = _native.design_effect(list(zip(counts.tolist(), sizes.tolist(), strict=True)))
-    return factor * _unknown(batches, confidence)
+    batches = list(zip(counts.tolist(), sizes.tolist(), strict=True))
+    return _native.design_effect(batches, confidence=confidence)[0]
 
 
 def _batch_starts(count: int, block: int) -> NDArray[np.int64]:
     """Return where batches of consecutive values begin."""
     batches = min(count, max(LEAST_BATCHES, round(count / block)))
     return np.arange(batches) * count // batches
-
-
-def _unknown(batches: int, confidence: float) -> float:
-    """Return the square of Student's quantile over the normal one; 1 without batches."""
-    if batches < 2:
-        return 1.0
-    at = (1.0 + confidence) / 2.0
-    return float((scipy.special.stdtrit(batches - 1, at) / scipy.special.ndtri(at)) ** 2)
 
 
 def _resampled_percentiles(

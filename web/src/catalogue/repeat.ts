@@ -5,14 +5,17 @@ export interface Repeated {
   experiment: string;
   protections: string[];
   settings: Record<string, string>;
+  /** Options of the command line that look at a run and do not change it. */
+  looks?: string[];
 }
 
 /** The command line, ready for a shell. */
-export function commandLine({ experiment, protections, settings }: Repeated): string {
+export function commandLine({ experiment, protections, settings, looks = [] }: Repeated): string {
   const words = [
     `lossylink run ${quoted(experiment)}`,
     ...protections.map((text) => `-p ${quoted(text)}`),
     ...Object.entries(settings).map(([key, value]) => `--set ${quoted(`${key}=${value}`)}`),
+    ...looks,
   ];
   return words.join(" ");
 }

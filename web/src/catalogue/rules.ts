@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 import { fill, merge } from "./merge.ts";
-import type { Catalogue, Experiment, Knob, Rule, Spelling, Values, View, When } from "./types.ts";
+import type { Experiment, Knob, Rule, Values, View, When } from "./types.ts";
 
 /** Looks at an experiment in flows before the last. */
 const EARLY_LOOKS = [300, 3000, 30_000];
@@ -60,24 +60,15 @@ export function shown(knobs: Knob[], values: Values): Knob[] {
   return knobs.filter((knob) => holds(knob.when, values));
 }
 
-/** The experiments of a view that run in this state, by name: a choice among names of experiments takes one of them. */
+/** The experiments of a view that run in this state, by name. */
 export function experimentsOf(
   view: View,
   experiments: Record<string, Experiment>,
   values: Values,
 ): [string, Experiment][] {
-  const isLeftOut = (name: string) =>
-    view.knobs.some(
-      (knob) =>
-        knob.kind === "choice" &&
-        knob.choices.some((choice) => choice.value === name) &&
-        knob.choices.every((choice) => view.experiments.includes(choice.value)) &&
-        values[knob.id] !== name,
-    );
-  return view.experiments.flatMap((name) => {
+  return view.experiments.flatMap((name): [string, Experiment][] => {
     const experiment = experiments[name];
-    const isRun = experiment && holds(experiment.when, values) && !isLeftOut(name);
-    return isRun ? [[name, experiment] as [string, Experiment]] : [];
+    return experiment && holds(experiment.when, values) ? [[name, experiment]] : [];
   });
 }
 
@@ -86,11 +77,4 @@ export function looksOf(configuration: JsonObject): number[] | undefined {
   const flow = configuration["flow"];
   const flows = isObject(flow) ? flow["trials"] : undefined;
   return typeof flows === "number" ? [...EARLY_LOOKS.filter((look) => look < flows), flows] : undefined;
-}
-
-/** The spellings of the protections that a view takes; where a view names them, it takes them without options. */
-export function spellingsOf(catalogue: Catalogue, view: View | undefined): Spelling[] {
-  const words = view?.protections;
-  if (!words) return catalogue.protections;
-  return catalogue.protections.filter(({ word }) => words.includes(word)).map((one) => ({ ...one, options: [] }));
 }

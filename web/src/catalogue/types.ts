@@ -5,6 +5,8 @@ import type { JsonObject } from "./json.ts";
 export interface Catalogue {
   /** Version of lossylink. */
   version: string;
+  /** The view with which the page opens, where a scenario is served; the first, where absent. */
+  opens?: string;
   experiments: Record<string, Experiment>;
   views: Record<string, View>;
   /** From the registry, in its order. */
@@ -60,8 +62,6 @@ export interface View {
   experiments: string[];
   knobs: Knob[];
   notes: Note[];
-  /** Words of the protections that the view takes, without options; all with their options, where absent. */
-  protections?: string[];
 }
 
 export interface Note {

@@ -58,6 +58,8 @@ export interface Watched {
   hops: string[];
   /** By time. */
   frames: Seen[];
+  /** The state of the link's two ends after each instant at which frames leave on the link, by time. */
+  states: State[];
   row: Record<string, unknown>;
   /** The place of the lost packet among the frames of the link, where the request names a packet. */
   position?: number | null;
@@ -86,6 +88,14 @@ export interface Seen {
   words: string;
   /** TCP or RDMA place of the payload. */
   of?: { sequence?: number; bytes?: number };
+}
+
+/** The state of the link's two ends at an instant, as `--state-at` tells it. */
+export interface State {
+  at_us: number;
+  /** The end that sends the data. */
+  near: JsonObject;
+  far: JsonObject;
 }
 
 export interface Ratios {

@@ -2,7 +2,7 @@
 
 import { cutTexts, readPick, textOf, type Pick } from "../catalogue/protection.ts";
 import { readValue } from "../catalogue/read.ts";
-import { shown, spellingsOf } from "../catalogue/rules.ts";
+import { shown } from "../catalogue/rules.ts";
 import type { Catalogue } from "../catalogue/types.ts";
 import { knobsOf, openingState, picksOf, type PageState, type ViewState } from "./state.ts";
 import { viewNames, type ViewName } from "./views.ts";
@@ -79,7 +79,7 @@ function readPicks(
 ): void {
   const picks: Pick[] = [];
   for (const one of new Set(cutTexts(text))) {
-    const read = readPick(spellingsOf(catalogue, catalogue.views[view]), one);
+    const read = readPick(catalogue.protections, one);
     if (typeof read === "string") problems.push(`${read}; the page leaves it out`);
     else picks.push(read);
   }

@@ -1,7 +1,7 @@
 // What the page shows: which view, and for each view the states of its knobs and its protections.
 
 import { plainPick, type Pick } from "../catalogue/protection.ts";
-import { defaultsOf, spellingsOf } from "../catalogue/rules.ts";
+import { defaultsOf } from "../catalogue/rules.ts";
 import type { Catalogue, Knob, Values } from "../catalogue/types.ts";
 import { viewNames, type ViewName } from "./views.ts";
 
@@ -35,8 +35,7 @@ export function picksOf(view: ViewName): "none" | "one" | "several" {
 
 /** The state with which a view opens. */
 export function openingState(catalogue: Catalogue, view: ViewName): ViewState {
-  const selected = spellingsOf(catalogue, catalogue.views[view]).filter((spelling) => spelling.selected);
-  const picks = selected.map(plainPick);
+  const picks = catalogue.protections.filter((spelling) => spelling.selected).map(plainPick);
   const wanted = { none: [], one: picks.slice(-1), several: picks }[picksOf(view)];
   return { values: defaultsOf(knobsOf(catalogue, view)), picks: wanted, step: null, span: "all" };
 }
@@ -45,5 +44,6 @@ export function openingState(catalogue: Catalogue, view: ViewName): ViewState {
 export function openingPage(catalogue: Catalogue): PageState {
   const names = viewNames(catalogue);
   const states = Object.fromEntries(names.map((name) => [name, openingState(catalogue, name)]));
-  return { view: names[0] ?? "link", embed: false, states: states as Record<ViewName, ViewState> };
+  const view = names.find((name) => name === catalogue.opens) ?? names[0] ?? "link";
+  return { view, embed: false, states: states as Record<ViewName, ViewState> };
 }

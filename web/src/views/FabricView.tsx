@@ -1,21 +1,15 @@
 // Fabric: a year of failures and repairs, as the capacity that is left and the losses that hosts see.
 
 import { drawSteps, type Steps } from "../figure/steps.ts";
-import { spellingsOf } from "../catalogue/rules.ts";
-import { Controls, Errors } from "../pieces/Controls.tsx";
 import { Figure } from "../pieces/Figure.tsx";
-import { Knobs } from "../pieces/Knobs.tsx";
-import { Notes } from "../pieces/Notes.tsx";
-import { Progress } from "../pieces/Progress.tsx";
-import { Protections } from "../pieces/Protections.tsx";
-import { Repeat } from "../pieces/Repeat.tsx";
 import { HeadlineTable, type Line } from "../pieces/Tables.tsx";
 import { useStudy } from "../pieces/use-study.ts";
 import type { Outcome } from "../simulator/protocol.ts";
 import { digits, listed } from "../words/numbers.ts";
 import { inDays, worstWeek } from "./fabric-days.ts";
 import { jobsOf, keyOf, partsOf, repeatedOf, type Part } from "./flow-study.ts";
-import { pickedOf, setterOf, type ViewProps } from "./props.ts";
+import { pickedOf, type ViewProps } from "./props.ts";
+import { Shell } from "./Shell.tsx";
 
 /** The quantities of a fabric that are drawn: a column of the table `events`, and the key of the row that is its whole. */
 const QUANTITIES = [
@@ -39,55 +33,40 @@ export function FabricView(props: ViewProps) {
   const isWeek = state.span === "week";
   const span = isWeek ? worstWeek(events) : undefined;
   return (
-    <div class="view" data-busy={study.isBusy}>
-      <Controls>
-        <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
-        <Protections
-          spellings={spellingsOf(catalogue, view)}
-          picks={state.picks}
-          many
-          onPick={(picks, isMoving) => onChange({ picks }, isMoving)}
+    <Shell {...props} name="fabric" view={view} study={study} runs={repeatedOf(parts, picked, state.values)}>
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={isWeek}
+          onChange={(event) => onChange({ span: event.currentTarget.checked ? "week" : "all" })}
         />
-      </Controls>
-      <div class="figures">
-        <Errors errors={study.errors} />
-        <Progress {...study} onStop={study.stop} />
-        <label class="tick">
-          <input
-            type="checkbox"
-            checked={isWeek}
-            onChange={(event) => onChange({ span: event.currentTarget.checked ? "week" : "all" })}
+        Only the week with the least capacity
+      </label>
+      {QUANTITIES.map(({ name, title, column, whole, label, isLog }) => {
+        const steps = lines.flatMap((line): Steps[] => {
+          const points = line.outcome ? pointsOf(line.outcome, column, whole, span) : [];
+          return points.length > 0 ? [{ label: line.label, look: line.look, points }] : [];
+        });
+        return (
+          <Figure
+            key={name}
+            name={`lossylink-fabric-${name}`}
+            title={title}
+            summary={summaryOf(steps, isLog)}
+            draw={(canvas) => drawSteps(steps, { label, isLog }, canvas)}
+            of={[study.answers, isWeek]}
+            rows={() => [
+              ["protection", "time_days", `${name}_${isLog ? "ratio" : "percent"}`],
+              ...steps.flatMap((one) => one.points.map(([day, value]) => [one.label, day, value])),
+            ]}
+            isBusy={study.isBusy}
           />
-          Only the week with the least capacity
-        </label>
-        {QUANTITIES.map(({ name, title, column, whole, label, isLog }) => {
-          const steps = lines.flatMap((line): Steps[] => {
-            const points = line.outcome ? pointsOf(line.outcome, column, whole, span) : [];
-            return points.length > 0 ? [{ label: line.label, look: line.look, points }] : [];
-          });
-          return (
-            <Figure
-              key={name}
-              name={`lossylink-fabric-${name}`}
-              title={title}
-              summary={summaryOf(steps, isLog)}
-              draw={(canvas) => drawSteps(steps, { label, isLog }, canvas)}
-              of={[study.answers, isWeek]}
-              rows={() => [
-                ["protection", "time_days", `${name}_${isLog ? "ratio" : "percent"}`],
-                ...steps.flatMap((one) => one.points.map(([day, value]) => [one.label, day, value])),
-              ]}
-              isBusy={study.isBusy}
-            />
-          );
-        })}
-        {parts.map((part) => (
-          <HeadlineTable key={part.name} catalogue={catalogue} experiment={part.experiment} lines={linesOf(part)} />
-        ))}
-        <Notes notes={view.notes} values={state.values} />
-        <Repeat runs={repeatedOf(parts, picked, state.values)} />
-      </div>
-    </div>
+        );
+      })}
+      {parts.map((part) => (
+        <HeadlineTable key={part.name} catalogue={catalogue} experiment={part.experiment} lines={linesOf(part)} />
+      ))}
+    </Shell>
   );
 }
 

@@ -3,23 +3,20 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Json } from "../catalogue/json.ts";
 import type { Repeated } from "../catalogue/repeat.ts";
-import { resolve, spellingsOf, withValues } from "../catalogue/rules.ts";
+import { resolve, withValues } from "../catalogue/rules.ts";
 import type { Experiment, Values } from "../catalogue/types.ts";
 import { drawTimeline } from "../figure/timeline.ts";
 import { layoutOf, type Layout } from "../figure/timeline-layout.ts";
-import { Controls, Errors } from "../pieces/Controls.tsx";
 import { Figure } from "../pieces/Figure.tsx";
 import { FrameTable, KindBoxes, Steps } from "../pieces/Frames.tsx";
-import { Knobs } from "../pieces/Knobs.tsx";
-import { Notes } from "../pieces/Notes.tsx";
-import { Progress } from "../pieces/Progress.tsx";
-import { Protections } from "../pieces/Protections.tsx";
-import { Repeat } from "../pieces/Repeat.tsx";
+import { StateTable } from "../pieces/States.tsx";
 import { useStudy } from "../pieces/use-study.ts";
 import type { FrameKind, Watched, WatchRequest } from "../simulator/protocol.ts";
+import { LINK, stateAt } from "../words/states.ts";
 import { frameWords, storyOf } from "../words/watched.ts";
 import { partsOf, repeatedOf } from "./flow-study.ts";
-import { pickedOf, setterOf, type ViewProps } from "./props.ts";
+import { pickedOf, type ViewProps } from "./props.ts";
+import { Shell } from "./Shell.tsx";
 
 /** A request for the frames of a flow; where the catalogue says so, the packet that is lost goes along. */
 function watchRequest(experiment: Experiment, values: Values, protection: Json): WatchRequest {
@@ -28,12 +25,14 @@ function watchRequest(experiment: Experiment, values: Values, protection: Json):
   return { do: "watch", configuration, ...(lost ? { lost: Number(values[lost.knob]) } : {}) };
 }
 
-/** What repeats a watched flow: the lost packet by its place on the link. */
-function watchedRuns(runs: Repeated[], experiment: Experiment | undefined, watched: Watched | undefined): Repeated[] {
-  const position = watched?.position;
-  if (!experiment?.lost || position === undefined || position === null) return runs;
-  const found = Object.entries(experiment.lost.settings).map(([key, text]) => [key, withValues(text, { position })]);
-  return runs.map((run) => ({ ...run, settings: { ...run.settings, ...Object.fromEntries(found) } }));
+/** What repeats a watched flow: the lost packet by its place on the link, its frames, and the state at the step. */
+function watchedRuns(runs: Repeated[], { lost }: Experiment, watched: Watched, step: number | null): Repeated[] {
+  const { position } = watched;
+  const isPlaced = lost && position !== undefined && position !== null;
+  const found = Object.entries(isPlaced ? lost.settings : {}).map(([key, text]) => [key, withValues(text, { position: position ?? 0 })]);
+  const state = stateAt(watched, step);
+  const looks = [`--pcap ${LINK}=link.pcapng`, ...(state ? [`--state-at ${state.at_us}us`] : [])];
+  return runs.map((run) => ({ ...run, settings: { ...run.settings, ...Object.fromEntries(found) }, looks }));
 }
 
 /** The view, with the timeline and the buttons that step through it. */
@@ -52,20 +51,12 @@ export function WatchView(props: ViewProps) {
   const watched = study.answers.get(picked[0]?.text ?? "");
   const experiment = parts[0]?.experiment;
   if (!view) return null;
+  const repeated = repeatedOf(parts, picked, state.values);
+  const runs = experiment && watched ? watchedRuns(repeated, experiment, watched, state.step) : repeated;
   return (
-    <div class="view" data-busy={study.isBusy}>
-      <Controls>
-        <Knobs knobs={view.knobs} values={state.values} onSet={setterOf(props)} />
-        <Protections spellings={spellingsOf(catalogue, view)} picks={state.picks} many={false} onPick={(picks, isMoving) => onChange({ picks, step: null }, isMoving)} />
-      </Controls>
-      <div class="figures">
-        <Errors errors={study.errors} />
-        <Progress {...study} onStop={study.stop} />
-        {watched && <Timeline watched={watched} step={state.step} isBusy={study.isBusy} onStep={(step) => onChange({ step }, true)} />}
-        <Notes notes={view.notes} values={state.values} />
-        <Repeat runs={watchedRuns(repeatedOf(parts, picked, state.values), experiment, watched)} />
-      </div>
-    </div>
+    <Shell {...props} name="watch" view={view} study={study} runs={runs}>
+      {watched && <Timeline watched={watched} step={state.step} isBusy={study.isBusy} onStep={(step) => onChange({ step }, true)} />}
+    </Shell>
   );
 }
 
@@ -107,6 +98,7 @@ function Timeline({ watched, step, isBusy, onStep }: TimelineProps) {
           </>
         }
       >
+        <StateTable watched={watched} step={current ? step : null} />
         <FrameTable frames={watched.frames} onStep={onStep} />
       </Figure>
     </div>

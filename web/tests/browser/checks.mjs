@@ -130,6 +130,21 @@ export const checks = {
       await page.waitForFunction(() => /lost|sent again|notification/i.test(document.querySelector(".words")?.textContent ?? ""));
     }),
 
+  "a step has the state of the link's two ends": (context) =>
+    onPage(context, { fragment: "view=watch" }, async (page) => {
+      const command = () => page.$eval(".repeat pre", (one) => one.textContent);
+      assert.match(await command(), /--pcap sw2-sw6=link\.pcapng$/);
+      await page.$eval(".states", (one) => (one.open = true));
+      assert.match(await page.$eval(".states .caption", (one) => one.textContent), /^Step to a frame/);
+      await page.focus(".steps button");
+      await press(page, "ArrowRight", 4);
+      await page.waitForSelector(".states tr.winner");
+      const [near, far] = await page.$$eval(".states table", (all) => all.map((one) => one.textContent));
+      assert.match(near, /to_link/);
+      assert.match(far, /from_link/);
+      assert.match(await command(), /--state-at [\d.]+us$/);
+    }),
+
   "a histogram of a switch is drawn, or refused in a line": (context) =>
     onPage(context, { fragment: "view=line" }, async (page) => {
       const caption = () => page.$eval(".figure:has(textarea) figcaption", (one) => one.textContent);

@@ -15,6 +15,8 @@ import { serve } from "./serve.mjs";
 
 const DOCS = join(dirname(fileURLToPath(import.meta.url)), "../../../docs/figures/explore");
 const DOCS_SIZE = { width: 1280, height: 800 };
+/** The views that the documentation shows on a phone. */
+const ON_A_PHONE = ["link", "watch", "decide", "line", "fabric"];
 /** The documentation loads each picture where JavaScript is off. */
 const MOST_BYTES = 120_000;
 const CALM = { name: "prefers-reduced-motion", value: "reduce" };
@@ -68,18 +70,26 @@ if (tooLarge.length > 0) {
 }
 
 async function docs(context) {
-  for (const [name, { fragment, act }] of Object.entries(TELLING)) {
-    const path = join(out, `${name}.png`);
-    await onPage(context, { fragment: `${fragment}&embed=1`, view: DOCS_SIZE, features: [CALM] }, async (page) => {
-      await act?.(page);
-      await final(page);
-      await drawn(page);
-      await writeFile(path, withPalette(await page.screenshot()));
-    });
-    const { size } = await stat(path);
-    console.log(`${path} ${size} B`);
-    if (size > MOST_BYTES) tooLarge.push(name);
-  }
+  for (const [name, telling] of Object.entries(TELLING)) await forDocs(context, name, telling, DOCS_SIZE);
+  for (const name of ON_A_PHONE) await forDocs(context, `${name}-phone`, { ...TELLING[name], act: toFigure }, PHONE);
+}
+
+async function forDocs(context, name, { fragment, act }, view) {
+  const path = join(out, `${name}.png`);
+  await onPage(context, { fragment: `${fragment}&embed=1`, view, features: [CALM] }, async (page) => {
+    await act?.(page);
+    await final(page);
+    await drawn(page);
+    await writeFile(path, withPalette(await page.screenshot()));
+  });
+  const { size } = await stat(path);
+  console.log(`${path} ${size} B`);
+  if (size > MOST_BYTES) tooLarge.push(name);
+}
+
+/** Brings the first figure to the top, with the folded knobs just out of sight. */
+async function toFigure(page) {
+  await page.$eval(".figure", (figure) => scrollTo(0, figure.getBoundingClientRect().top + scrollY - 12));
 }
 
 async function all(context) {

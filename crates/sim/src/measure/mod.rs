@@ -16,6 +16,6 @@ pub use delays::{Delays, SMOOTHING_GAIN};
 pub use describe::{Description, Sorted, percentile_sorted};
 pub use figures::{Ascending, Figures};
 pub use histogram::Histogram;
-pub use rank_interval::RankInterval;
+pub use rank_interval::{RankInterval, enclosing_places};
 pub use sequence::SequenceCheck;
 pub use spans::{NEVER_PS, SortedSpans, Spans};

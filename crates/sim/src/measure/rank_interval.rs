@@ -32,15 +32,19 @@ impl RankInterval {
     pub fn of(values: &[f64], sorted: &Vec<f64>, fraction: f64, block: usize, confidence: f64) -> Self {
         let value = percentile_sorted(sorted, fraction);
         let count = (sorted.len() as f64 / design_effect(values, value, block, confidence)) as u64;
-        let (low, high) = enclosing(sorted, count.max(1), fraction, (1.0 - confidence) / 2.0);
+        let [low, high] = enclosing_places(sorted.len() as u64, count.max(1), fraction, confidence);
+        let low = low.map_or(0.0, |place| sorted[place as usize]);
+        let high = high.map_or(f64::INFINITY, |place| sorted[place as usize]);
         // Interpolation can leave the ranks of a tiny sample; the interval holds the value all the same.
         Self { value, low: low.min(value), high: high.max(value) }
     }
 }
 
-/// Returns the values at the ranks that enclose a quantile with `count` independent values among all. A rank among them stands for
-/// as many ranks among all as there are more values.
-fn enclosing(sorted: &[f64], count: u64, fraction: f64, miss: f64) -> (f64, f64) {
+/// Returns the places, among `all` values in ascending order, of the two that enclose the quantile `fraction`; `None` for an end that
+/// lies beyond all values. The values tell as much as `count` independent ones, at least one and at most `all`: a rank among those
+/// stands for as many ranks among all as there are more values.
+pub fn enclosing_places(all: u64, count: u64, fraction: f64, confidence: f64) -> [Option<u64>; 2] {
+    let miss = (1.0 - confidence) / 2.0;
     let below = |rank: u64| {
         // A quantile of 0 or 1 has all values on one side.
         Binomial::new(fraction, count).map_or(1.0, |law| law.cdf(rank))
@@ -58,11 +62,9 @@ fn enclosing(sorted: &[f64], count: u64, fraction: f64, miss: f64) -> (f64, f64)
         low
     };
     let (lower, upper) = (first(&|rank| below(rank) > miss), first(&|rank| below(rank) >= 1.0 - miss) + 1);
-    let all = sorted.len() as u64;
-    let low = if lower >= 1 { sorted[((lower - 1) * all / count) as usize] } else { 0.0 };
-    let high =
-        if upper <= count { sorted[((upper * all).div_ceil(count) - 1) as usize] } else { f64::INFINITY };
-    (low, high)
+    let low = (lower >= 1).then(|| (lower - 1) * all / count);
+    let high = (upper <= count).then(|| (upper * all).div_ceil(count) - 1);
+    [low, high]
 }
 
 /// Returns how many values tell as much as one independent value, when the question is whether they lie beyond `value`.

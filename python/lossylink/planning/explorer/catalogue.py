@@ -49,6 +49,7 @@ def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str
     picked = [one.label for one in given.scenario.protections] if given else SELECTED
     return {
         "version": _native.version(),
+        **({"opens": given.opens} if given else {}),
         "experiments": experiments,
         "views": {name: _view(view) for name, view in views.items()},
         "protections": pickable(picked),
@@ -58,8 +59,8 @@ def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str
     }
 
 
-def as_text(of: Mapping[str, Any]) -> str:
-    """Write a catalogue as JSON, as short as it goes."""
+def as_text(of: Mapping[str, Any] | None) -> str:
+    """Write a catalogue as JSON, as short as it goes; without one the page takes its own."""
     return json.dumps(of, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

@@ -56,12 +56,20 @@ class Given(Struct, frozen=True, kw_only=True):
             )
         return cls(scenario=scenario, settings=_beyond_defaults(scenario))
 
+    @property
+    def opens(self) -> str:
+        """The view with which the page opens: the first that shows the scenario's experiment."""
+        return next(name for name, view in VIEWS.items() if self._is_shown_by(view))
+
+    def _is_shown_by(self, view: View) -> bool:
+        return any(shown.command == self.scenario.experiment.name for shown in view.experiments)
+
     def under(self, view: View) -> View:
         """Return a view with the scenario under its knobs; one that does not show its experiment stays.
 
         The other experiments of the view take the settings that they know: one link has one loss.
         """
-        if all(shown.command != self.scenario.experiment.name for shown in view.experiments):
+        if not self._is_shown_by(view):
             return view
         ids = {knob.id for part in view.parts for knob in part.knobs}
         said_otherwise = {other for knob, other in _INSTEAD.items() if knob in ids}

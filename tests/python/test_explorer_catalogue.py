@@ -32,7 +32,7 @@ STATES = 60
 @pytest.fixture(scope="module")
 def made() -> Json:
     """The catalogue as the page reads it."""
-    read: Json = json.loads(explorer.as_text(explorer.catalogue(with_plan=False)))
+    read: Json = json.loads(explorer.as_text(explorer.catalogue(planned=())))
     return read
 
 

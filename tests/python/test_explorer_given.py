@@ -52,7 +52,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(file: Path) -> Json:
     given = Given.of(str(file), {"transport.delayed_ack": "1"})
-    read: Json = json.loads(explorer.as_text(explorer.catalogue(given, with_plan=False)))
+    read: Json = json.loads(explorer.as_text(explorer.catalogue(given, planned=())))
     return read
 
 

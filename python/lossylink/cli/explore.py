@@ -70,4 +70,4 @@ def command(
 
 def _catalogue(scenario: str, settings: dict[str, str]) -> dict[str, Any]:
     """Return the catalogue with a scenario under its knobs."""
-    return catalogue(Given.of(scenario, settings), with_plan=False)
+    return catalogue(Given.of(scenario, settings), planned=())

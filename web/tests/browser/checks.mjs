@@ -19,11 +19,14 @@ const press = async (page, key, times_ = 1) => {
   for (let count = 0; count < times_; count += 1) await page.keyboard.press(key);
 };
 
-/** Every view in turn, at its defaults. */
-async function eachView(context, options, use) {
+/** What shortens the runs of a view: a page in tests is compiled quickly and is slow. */
+const SHORT = { link: "&flow.trials=1000&traffic.packets=10000", line: "&flow.trials=1000&traffic.packets=10000", fabric: "&protections=none" };
+
+/** Every view in turn, at its defaults but for the length of its runs; with `whole`, at all defaults. */
+async function eachView(context, { whole = false, ...options }, use) {
   let names = [];
   await onPage(context, { ...options, wait: false }, async (page) => void (names = await viewNames(page)));
-  for (const name of names) await onPage(context, { ...options, fragment: `view=${name}` }, (page) => use(page, name));
+  for (const name of names) await onPage(context, { ...options, fragment: `view=${name}${whole ? "" : (SHORT[name] ?? "")}` }, (page) => use(page, name));
 }
 
 async function seriousFindings(page) {
@@ -52,7 +55,7 @@ const slider = (id) => `.knob:has(#knob-${id.replaceAll(".", "-")}) input[type="
 
 export const checks = {
   "each view draws a picture and says it in words": (context) =>
-    eachView(context, {}, async (page, name) => {
+    eachView(context, { whole: true }, async (page, name) => {
       assert.ok((await page.$$(".picture svg")).length > 0, name);
       const words = await page.$$eval("figcaption", (all) => all.map((one) => one.textContent));
       assert.ok(words.every((text) => text.length > 20 && !/on (its|their) way/.test(text)), `${name}: ${words}`);

@@ -1,9 +1,11 @@
 //! The outcome of one simulation: a row of results, columns of samples, and whether the run was cut short.
 
 mod column;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 pub use column::Column;
+#[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 use serde_json::{Map, Value};
 

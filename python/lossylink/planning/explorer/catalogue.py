@@ -9,9 +9,10 @@ from typing import Any, Final
 from lossylink import _native
 from lossylink.planning.explorer.bursts import by_mean_and_burst
 from lossylink.planning.explorer.columns import columns_of, percentiles
-from lossylink.planning.explorer.decisions import decisions
+from lossylink.planning.explorer.decisions import KNOBS, decisions
 from lossylink.planning.explorer.deriving import Part, Resolve, check, derive
 from lossylink.planning.explorer.given import Given
+from lossylink.planning.explorer.knobs import Choice
 from lossylink.planning.explorer.merging import without_nulls
 from lossylink.planning.explorer.notes import notes_of
 from lossylink.planning.explorer.spellings import SELECTED, pickable
@@ -27,15 +28,16 @@ _CHECKED_STATES: Final = 60
 _OF_PYTHON: Final = frozenset({"checks"})
 
 
-def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str, Any]:
+def catalogue(given: Given | None = None, *, planned: tuple[Choice, ...] = KNOBS) -> dict[str, Any]:
     """Return the catalogue, with a user's scenario under the knobs of its experiment if there is one.
 
     Parameters
     ----------
     given
         The scenario.
-    with_plan
-        Whether the decisions of `lossylink plan` are made, which takes most of the time.
+    planned
+        The knobs of the links for which `lossylink plan` decides, which takes most of the time; none without
+        knobs.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def catalogue(given: Given | None = None, *, with_plan: bool = True) -> dict[str
         "experiments": experiments,
         "views": {name: _view(view) for name, view in views.items()},
         "protections": pickable(picked),
-        **({"plan": decisions()} if with_plan else {}),
+        **({"plan": decisions(planned)} if planned else {}),
         "percentiles": percentiles(),
         "columns": columns_of(names),
     }

@@ -10,6 +10,8 @@ from itertools import product
 from multiprocessing import get_context
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from lossylink.errors import UserError
 from lossylink.planning.explorer.knobs import Choice
 from lossylink.planning.families import plans
@@ -42,6 +44,13 @@ KNOBS: Final = (
     _choices("length", "Length", "length of the cable", _LENGTHS, "100m"),
 )
 """What a link of the grid is made of."""
+FEW_LINKS: Final = tuple(
+    replace(knob, choices={value: knob.choices[value] for value in values})
+    for knob, values in zip(
+        KNOBS, (("25G", "100G"), ("1e-6", "1e-4", "1e-3", "1e-2"), ("1e-8",), ("100m",)), strict=True
+    )
+)
+"""Some of them, with the defaults of all."""
 
 
 def decisions(knobs: tuple[Choice, ...] = KNOBS) -> dict[str, Any]:

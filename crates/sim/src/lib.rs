@@ -25,9 +25,9 @@ pub mod world;
 
 pub use control::{Control, Stop};
 pub use experiment::{EmulatedPath, Simulation, copies_for, copies_leave, loss_design_effect, simulate};
-pub use outcome::{Column, Columns, ConfigError, Outcome};
 #[cfg(feature = "parquet")]
 pub use outcome::write_parquet;
+pub use outcome::{Column, Columns, ConfigError, Outcome};
 
 /// The toy protection of the guide `extending.md`, compiled and run.
 #[cfg(doctest)]

@@ -59,10 +59,13 @@ check-fuzz: $(STAMPS)/venv ## Every fuzz target compiles (tools/fuzz SECONDS run
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	@# The live tests run one after another, each lab with the machine to itself, and also where others have failed.
+	@# The live tests run also where others have failed, two labs at a time. A test that fails beside another lab, for want of a
+	@# processor, runs again with the machine to itself.
 	status=0; \
 	$(TIMED) "Python tests" $(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
-	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
+	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml --numprocesses 2 --dist loadfile tests/python/test_live_*.py \
+		|| $(TIMED) "live tests that failed, alone" $(PYTEST)=target/live-again.xml --last-failed --last-failed-no-failures none \
+			tests/python/test_live_*.py || status=$$?; \
 	$(BIN)/python tools/skipped.py target/tests.xml target/live-tests.xml; \
 	exit $$status
 

@@ -19,15 +19,15 @@ def closed(end: float) -> float | None:
     return end if math.isfinite(end) else None
 
 
-@pytest.mark.parametrize(("experiment", "column"), [("tcp-fct", "fct_us"), ("workload", "slowdown")])
-def test_intervals_are_those_of_the_run(experiment: str, column: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "column", "loss"), [("tcp-fct", "fct_us", BURSTS), ("workload", "slowdown", SHORT_BURSTS)]
+)
+def test_intervals_are_those_of_the_run(experiment: str, column: str, loss: str, tmp_path: Path) -> None:
     settings = {"flow.trials": 3_000}
     swept = lossylink.sweep(
-        experiment, grid={"loss": [BURSTS]}, protection=["none", "lg"], settings=settings, output=tmp_path
+        experiment, grid={"loss": [loss]}, protection=["none", "lg"], settings=settings, output=tmp_path
     )
-    alone = lossylink.run(
-        experiment, protection=["none", "lg"], settings={**settings, "loss.forward": BURSTS}
-    )
+    alone = lossylink.run(experiment, protection=["none", "lg"], settings={**settings, "loss.forward": loss})
     tail = alone.tail(column)
     for protection in ("none", "lg"):
         row = swept.rows.row(by_predicate=polars.col("protection") == protection, named=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lossylink.planning.explorer.deriving import Part, Saying
-from lossylink.planning.explorer.knobs import Choice, Number
+from lossylink.planning.explorer.knobs import Choice, Number, When
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.section import keys_in
 
@@ -46,6 +46,30 @@ def _flow_size(most: int) -> Number:
         most=most,
         whole=True,
         default=24_387,
+    )
+
+
+def _coded(*, least_ber: float, when: When | None = None) -> tuple[Choice, Number]:
+    """Return the knobs of a line with bit errors behind a code."""
+    return (
+        Choice(
+            id="loss.code",
+            label="Code",
+            meaning="the line's own forward error correction",
+            choices=_CODES,
+            default="rs544",
+            when=when or {},
+        ),
+        Number(
+            id="loss.ber",
+            label="Bit error ratio",
+            meaning="wrong bits over all, before the code",
+            scale="log",
+            least=least_ber,
+            most=1e-2,
+            default=5e-4,
+            when=when or {},
+        ),
     )
 
 
@@ -143,24 +167,7 @@ LOSS: Final = Part(
             default=4,
             when={"loss.model": ("bursts",)},
         ),
-        Choice(
-            id="loss.code",
-            label="Code",
-            meaning="the line's own forward error correction",
-            choices=_CODES,
-            default="rs544",
-            when={"loss.model": ("phy",)},
-        ),
-        Number(
-            id="loss.ber",
-            label="Bit error ratio",
-            meaning="wrong bits over all, before the code",
-            scale="log",
-            least=1e-9,
-            most=1e-2,
-            default=5e-4,
-            when={"loss.model": ("phy",)},
-        ),
+        *_coded(least_ber=1e-9, when={"loss.model": ("phy",)}),
     ),
     sayings=(
         Saying(when={"loss.model": ("independent",)}, settings={"loss.forward": "{loss.mean}"}),
@@ -251,22 +258,7 @@ LOST_PACKET: Final = Number(
 LOST: Final = Part(knobs=(LOST_PACKET,), sayings=())
 LINE: Final = Part(
     knobs=(
-        Choice(
-            id="loss.code",
-            label="Code",
-            meaning="the line's own forward error correction",
-            choices=_CODES,
-            default="rs544",
-        ),
-        Number(
-            id="loss.ber",
-            label="Bit error ratio",
-            meaning="wrong bits over all, before the code",
-            scale="log",
-            least=1e-12,
-            most=1e-2,
-            default=5e-4,
-        ),
+        *_coded(least_ber=1e-12),
         Number(
             id="loss.repeat",
             label="Burst factor",

@@ -48,7 +48,7 @@ export function FlowFigures({ catalogue, parts, picked, answers, isBusy, onMore 
         <Figure
           name={`lossylink-${inFlows.name}`}
           title="Completion times of flows"
-          summary={tailSentence(tails, catalogue.percentiles)}
+          summary={noTails(picked, tails, isBusy) ?? tailSentence(tails, catalogue.percentiles)}
           draw={(canvas) => drawTail(tails, catalogue.percentiles, canvas)}
           of={[answers, picked.map((one) => one.text).join()]}
           rows={() => tailRows(tails)}
@@ -63,6 +63,13 @@ export function FlowFigures({ catalogue, parts, picked, answers, isBusy, onMore 
       ))}
     </>
   );
+}
+
+/** Why there is no curve, where there is none. */
+function noTails(picked: Picked[], tails: Tail[], isBusy: boolean): string | null {
+  if (picked.length === 0) return "No protection is picked.";
+  if (tails.length > 0) return null;
+  return isBusy ? "The first flows are on their way." : "No flows have run.";
 }
 
 /** How many flows the picture has, and a button for ten times as many. */

@@ -44,7 +44,6 @@ function timeText(us: number): string {
 
 /** What the tails tell, in a sentence: at the highest percentile that all of them know. */
 export function tailSentence(tails: { label: string; flows: Flows }[], percentiles: Percentile[]): string {
-  if (tails.length === 0) return "No protection is picked.";
   const told = percentiles.filter((one) => tails.every((tail) => known(tail.flows, one.percent)));
   const percentile = told.at(-1);
   if (!percentile) return "The first flows are on their way.";

@@ -4,7 +4,7 @@
 //! follow a matrix, whose powers are sums of two geometric terms. So the number of groups is drawn exactly, as from a geometric
 //! law, and the state behind the failure follows from a second draw.
 //!
-//! The times of the failures are a property of the line, whatever frames are on the line, unless thousands of failures lie between
+//! The times of the failures are a property of the line, whatever frames are on the line, unless dozens of failures lie between
 //! two frames.
 
 use super::fates::Fates;
@@ -22,7 +22,7 @@ const NEVER: u64 = u64::MAX;
 const LAST_OCTET: u64 = u64::MAX;
 /// The most failures that are drawn one by one between two frames. Later failures are passed at once, by the chance of the line's
 /// state, which bounds the work for one frame behind a long idle time.
-const FAILURES_MAX: u32 = 4096;
+const FAILURES_MAX: u32 = 64;
 /// Groups up to which the smaller of the two geometric terms is looked at.
 const FEW_GROUPS: u64 = 4096;
 

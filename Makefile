@@ -46,7 +46,7 @@ test: ## Every check and every test, in about half an hour on two cores
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	$(TIMED) "tests of the crates" cargo test --locked --workspace --exclude lossylink-python
 	$(TIMED) "tests of the plain simulator" \
-		cargo test --locked --package lossylink-sim --no-default-features --test all
+		cargo test --locked --package lossylink-sim --no-default-features --lib --tests
 	$(TIMED) "the same rows" tools/same-rows
 
 .PHONY: promised-rust
@@ -59,13 +59,10 @@ check-fuzz: $(STAMPS)/venv ## Every fuzz target compiles (tools/fuzz SECONDS run
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	@# The live tests run also where others have failed, two labs at a time. A test that fails beside another lab, for want of a
-	@# processor, runs again with the machine to itself.
+	@# The live tests run one after another, each lab with the machine to itself, and also where others have failed.
 	status=0; \
 	$(TIMED) "Python tests" $(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
-	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml --numprocesses 2 --dist loadfile tests/python/test_live_*.py \
-		|| $(TIMED) "live tests that failed, alone" $(PYTEST)=target/live-again.xml --last-failed --last-failed-no-failures none \
-			tests/python/test_live_*.py || status=$$?; \
+	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
 	$(BIN)/python tools/skipped.py target/tests.xml target/live-tests.xml; \
 	exit $$status
 

@@ -173,7 +173,7 @@ def test_errors_that_no_burst_factor_allows_leave_the_wider_region() -> None:
 
 
 #: Lines of each kind that are drawn here; benches/gauges.py draws a thousand of many more kinds.
-LINKS = 60
+LINKS = 200
 
 
 @pytest.mark.parametrize(

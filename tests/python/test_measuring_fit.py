@@ -119,7 +119,7 @@ def test_few_runs_have_an_interval_as_wide_as_bursts_of_unknown_length_make_it(
 ) -> None:
     """About 2.5, 3 and 5 runs: too few to tell bursts, and the interval is as wide as bursts make it."""
     chain = Chain(to_bad=1e-3, to_good=1 / burst_frames)
-    fits = [fit(draw(chain, frames, seed)) for seed in range(12 * SEEDS)]
+    fits = [fit(draw(chain, frames, seed)) for seed in range(40 * SEEDS)]
     few = [one for one in fits if one.losses and one.decision.kind is Kind.UNTOLD]
     assert len(few) > 0.85 * len(fits)
     held = sum(one.ratio.contains(chain.loss_ratio) for one in few)

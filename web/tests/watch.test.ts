@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lanesOf, layoutOf, linkPlace } from "../src/figure/timeline-layout.ts";
+import { lanesOf, layoutOf } from "../src/figure/timeline-layout.ts";
 import type { Seen, Watched } from "../src/simulator/protocol.ts";
 import { movingAt, stateAt } from "../src/words/states.ts";
 import { frameWords, storyOf, wayWords } from "../src/words/watched.ts";
@@ -14,6 +14,7 @@ const seen = (at_us: number, hop: string, more: Partial<Seen> = {}): Seen => ({
 });
 const flow: Watched = {
   hops,
+  link: "sw2-sw6",
   row: { fct_us_max: 4012 },
   states: [
     { at_us: 2.500999, near: { protection: "lg", to_link: 1, queue_bytes: 0, sender: { holes: 0 } }, far: { from_link: 0, receiver: { is_full: false } } },
@@ -35,7 +36,6 @@ describe("the timeline", () => {
   it("has the nodes of the path as lanes", () => assert.deepEqual(lanesOf(hops), ["h4", "sw8", "sw2", "sw6", "h8"]));
   it("finds the link that loses frames", () => {
     assert.deepEqual(layout.link, [2, 3]);
-    assert.equal(linkPlace(hops, []), 2);
   });
   it("lets frames go from lane to lane, in both directions", () => {
     assert.deepEqual(layout.arrows.map(({ from, to }) => [from, to]), [[0, 1], [1, 2], [2, 3], [3, 2], [2, 3], [3, 4]]);
@@ -54,7 +54,7 @@ describe("the timeline", () => {
     assert.equal(layout.gaps.length, 1);
     assert.ok(layout.height < 600);
   });
-  it("takes a flow without frames", () => assert.equal(layoutOf({ hops, frames: [], states: [], row: {} }).arrows.length, 0));
+  it("takes a flow without frames", () => assert.equal(layoutOf({ hops, link: "sw2-sw6", frames: [], states: [], row: {} }).arrows.length, 0));
   it("has room for a whole flow", () => {
     for (const protection of ["none", { linkguardian: {} }]) {
       const whole = ask({ do: "watch", configuration: { protection, loss: { forward: { positions: [16] } } } }, () => {}) as Watched;

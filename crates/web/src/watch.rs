@@ -51,7 +51,9 @@ pub fn watch(configuration: &Configuration, lost: Option<usize>) -> Result<Value
     frames.sort_by_key(|frame| frame.at_ns);
     let states = states(&configuration, &frames)?;
     let frames: Vec<Value> = frames.iter().map(Seen::told).collect();
-    Ok(json!({ "hops": hops, "frames": frames, "states": states, "row": row, "position": position }))
+    Ok(json!({
+        "hops": hops, "link": Place::LINK_NAME, "frames": frames, "states": states, "row": row, "position": position,
+    }))
 }
 
 /// Runs an experiment once more, and returns the state of the link's two ends after each frame of the link.

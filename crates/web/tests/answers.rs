@@ -101,8 +101,12 @@ fn the_ends_have_their_state_after_each_frame_of_the_link() {
         let outcome = simulate(&alone.to_string(), &Control::default()).unwrap();
         assert_eq!(watched["states"], Value::from(outcome.states));
 
-        let on_link: Vec<_> =
-            watched["frames"].as_array().unwrap().iter().filter(|frame| frame["hop"] == "sw2-sw6").collect();
+        let on_link: Vec<_> = watched["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|frame| frame["hop"] == watched["link"])
+            .collect();
         for state in states {
             let passed = |is_counted: &dyn Fn(&Value) -> bool| {
                 let before =

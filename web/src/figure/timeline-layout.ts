@@ -43,7 +43,7 @@ const LONG_GAP_US = 25;
 const SMALL_OCTETS = 512;
 
 /** Lays the frames of some kinds out; a lost frame is always there. */
-export function layoutOf({ hops, frames }: Watched, hidden: FrameKind[] = []): Layout {
+export function layoutOf({ hops, link, frames }: Watched, hidden: FrameKind[] = []): Layout {
   const isShown = (seen: Seen) => seen.lost || !hidden.includes(seen.kind);
   const flights = flightsOf(hops, frames);
   const ways = frames.map((seen) => wayOf(hops, seen));
@@ -55,7 +55,7 @@ export function layoutOf({ hops, frames }: Watched, hidden: FrameKind[] = []): L
     const arrives_us = arrivals[index] ?? seen.at_us;
     return from < 0 ? [] : [{ index, seen, from, to, y1: yOf(seen.at_us), y2: yOf(arrives_us), arrives_us }];
   });
-  const place = linkPlace(hops, frames);
+  const place = hops.indexOf(link);
   return { lanes: lanesOf(hops), link: [place, place + 1], arrows, gaps, height };
 }
 
@@ -63,13 +63,6 @@ export function layoutOf({ hops, frames }: Watched, hidden: FrameKind[] = []): L
 export function lanesOf(hops: string[]): string[] {
   const ends = hops.map((hop) => hop.split("-"));
   return [ends[0]?.[0] ?? "", ...ends.map((end) => end.slice(1).join("-"))];
-}
-
-/** The hop that loses frames or repairs them; the middle one where neither happens. */
-export function linkPlace(hops: string[], frames: Seen[]): number {
-  const told = frames.find((seen) => seen.lost) ?? frames.find((seen) => ["dummy", "parity"].includes(seen.kind));
-  const place = told ? hops.indexOf(told.hop) : -1;
-  return place >= 0 ? place : Math.floor(hops.length / 2);
 }
 
 function wayOf(hops: string[], seen: Seen): [number, number] {

@@ -5,12 +5,12 @@ import { digits } from "../words/numbers.ts";
 import { movingAt, stateAt, type Moving } from "../words/states.ts";
 import { Scrolled } from "./Tables.tsx";
 
-const ENDS = { near: "sending end (sw2)", far: "receiving end (sw6)" };
-
 /** A table for each end; what the step has changed stands out. */
 export function StateTable({ watched, step }: { watched: Watched; step: number | null }) {
   const state = stateAt(watched, step);
   const moving = state ? movingAt(watched, state) : [];
+  const [near = "", far = ""] = watched.link.split("-");
+  const ends = { near: `sending end (${near})`, far: `receiving end (${far})` };
   return (
     <details class="states">
       <summary>State of the link's two ends</summary>
@@ -21,7 +21,7 @@ export function StateTable({ watched, step }: { watched: Watched; step: number |
           </p>
           <div class="ends">
             {(["near", "far"] as const).map((end) => (
-              <Scrolled key={end} label={`State of the ${ENDS[end]}`} caption={`The ${ENDS[end]}`}>
+              <Scrolled key={end} label={`State of the ${ends[end]}`} caption={`The ${ends[end]}`}>
                 <Counters counters={moving.filter((one) => one.end === end)} />
               </Scrolled>
             ))}

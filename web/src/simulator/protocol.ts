@@ -56,6 +56,8 @@ export interface Flows {
 export interface Watched {
   /** In the order of the path. */
   hops: string[];
+  /** The hop that loses frames and is protected. */
+  link: string;
   /** By time. */
   frames: Seen[];
   /** The state of the link's two ends after each instant at which frames leave on the link, by time. */

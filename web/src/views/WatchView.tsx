@@ -12,7 +12,7 @@ import { FrameTable, KindBoxes, Steps } from "../pieces/Frames.tsx";
 import { StateTable } from "../pieces/States.tsx";
 import { useStudy } from "../pieces/use-study.ts";
 import type { FrameKind, Watched, WatchRequest } from "../simulator/protocol.ts";
-import { LINK, stateAt } from "../words/states.ts";
+import { stateAt } from "../words/states.ts";
 import { frameWords, storyOf } from "../words/watched.ts";
 import { partsOf, repeatedOf } from "./flow-study.ts";
 import { pickedOf, type ViewProps } from "./props.ts";
@@ -31,7 +31,7 @@ function watchedRuns(runs: Repeated[], { lost }: Experiment, watched: Watched, s
   const isPlaced = lost && position !== undefined && position !== null;
   const found = Object.entries(isPlaced ? lost.settings : {}).map(([key, text]) => [key, withValues(text, { position: position ?? 0 })]);
   const state = stateAt(watched, step);
-  const looks = [`--pcap ${LINK}=link.pcapng`, ...(state ? [`--state-at ${state.at_us}us`] : [])];
+  const looks = [`--pcap ${watched.link}=link.pcapng`, ...(state ? [`--state-at ${state.at_us}us`] : [])];
   return runs.map((run) => ({ ...run, settings: { ...run.settings, ...Object.fromEntries(found) }, looks }));
 }
 

@@ -3,9 +3,6 @@
 import { isObject, type Json, type JsonObject } from "../catalogue/json.ts";
 import type { State, Watched } from "../simulator/protocol.ts";
 
-/** The link that loses frames, as captures name it. */
-export const LINK = "sw2-sw6";
-
 /** Less than the time between two frames, and more than captures cut off, in microseconds. */
 const ROUNDING_US = 0.001;
 

@@ -57,6 +57,10 @@ if (counted.rows < FEWEST) {
   console.error(`error: ${counted.rows} rows are too few to tell; draw ${FEWEST} or more`);
   process.exit(1);
 }
+if (counted.flows < catalogue.protections.length) {
+  console.error(`error: ${counted.flows} watched flows are fewer than the protections; draw one for each`);
+  process.exit(1);
+}
 console.log(
   `${counted.rows} scenarios: ${counted.figures.toLocaleString("en")} figures of the page are those of lossylink run; ` +
     `${counted.refused} more are refused in the same words; ${counted.flows} watched flows have its frames and states`,

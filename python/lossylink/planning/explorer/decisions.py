@@ -50,7 +50,7 @@ FEW_LINKS: Final = tuple(
         KNOBS, (("25G", "100G"), ("1e-6", "1e-4", "1e-3", "1e-2"), ("1e-8",), ("100m",)), strict=True
     )
 )
-"""Some of them, with the defaults of all."""
+"""`KNOBS` with few of their values, the defaults among them: so a page for tests is built in seconds."""
 
 
 def decisions(knobs: tuple[Choice, ...] = KNOBS) -> dict[str, Any]:

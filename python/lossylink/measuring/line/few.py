@@ -64,6 +64,11 @@ def _power(shares: FloatArray, times: int, length: int) -> FloatArray:
     return result
 
 
+def _straightened(share: float) -> float:
+    """Return of a share of codewords that err what is nearly a straight line of the logarithm of bit errors."""
+    return float(np.log(-np.log1p(-min(share, 1 - np.finfo(float).eps))))
+
+
 @dataclass(frozen=True)
 class Allowed:
     """Bit error ratios that the tests allow with a burst factor."""
@@ -144,7 +149,7 @@ class Region:
 
         def lacking(logarithm: float) -> float:
             erring = self._cells.shares(float(np.exp(logarithm)), repeat)[1:].sum()
-            return float(np.log(erring) - np.log(share))
+            return _straightened(float(erring)) - _straightened(share)
 
         ends = np.log(LEAST_BER), np.log(MOST_BER)
         if share <= 0 or lacking(ends[0]) >= 0:

@@ -160,13 +160,22 @@ def block(line: Line, symbol_bits: int) -> FloatArray:
     the first of every symbol, then the second.
     """
     right, wrong = line.steps()
-    sets = np.arange(2**line.lanes)
-    shares = np.zeros((sets.size, 2, 2))
-    shares[0] = np.eye(2)
+    sets = 2**line.lanes
+    onto = [_onto(line, place) for place in range(line.lanes)]
+    shares = np.zeros((sets, 4))
+    shares[0] = np.eye(2).ravel()
     for place in range(0, line.lanes * symbol_bits, line.line_bits):
-        after, hit = shares @ right, shares @ wrong
-        for chance, bits in line.patterns():
-            struck = sum({1 << (place + bit) % line.lanes for bit in bits})
-            np.add.at(after, sets | struck, chance * hit)
-        shares = after
-    return shares
+        before = shares.reshape(-1, 2)
+        hit = (before @ wrong).reshape(sets, 4)
+        shares = (before @ right).reshape(sets, 4) + onto[place % line.lanes] @ hit
+    return shares.reshape(sets, 2, 2)
+
+
+def _onto(line: Line, place: int) -> FloatArray:
+    """Return from set to set of wrong symbols, how likely a wrong line symbol at a place leads there: (to, from)."""
+    sets = np.arange(2**line.lanes)
+    leads = np.zeros((sets.size, sets.size))
+    for chance, bits in line.patterns():
+        struck = sum({1 << (place + bit) % line.lanes for bit in bits})
+        leads[sets | struck, sets] += chance
+    return leads

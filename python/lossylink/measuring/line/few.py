@@ -65,7 +65,7 @@ def _power(shares: FloatArray, times: int, length: int) -> FloatArray:
 
 
 def _straightened(share: float) -> float:
-    """Return of a share of codewords that err what is nearly a straight line of the logarithm of bit errors."""
+    """Return what is nearly a straight line of the logarithm of bit errors, of a share that errs."""
     return float(np.log(-np.log1p(-min(share, 1 - np.finfo(float).eps))))
 
 

@@ -172,7 +172,7 @@ def block(line: Line, symbol_bits: int) -> FloatArray:
 
 
 def _onto(line: Line, place: int) -> FloatArray:
-    """Return from set to set of wrong symbols, how likely a wrong line symbol at a place leads there: (to, from)."""
+    """Return how likely a wrong line symbol leads to a set of wrong symbols (row) from another (column)."""
     sets = np.arange(2**line.lanes)
     leads = np.zeros((sets.size, sets.size))
     for chance, bits in line.patterns():

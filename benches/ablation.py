@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 import callgrind
 import simulator
 from case import Simulation
+from tables import show
 
 #: The list of the paths: the variants of an enum.
 PATHS = Path(__file__).parent.parent / "crates/sim/src/fast.rs"
@@ -126,7 +126,7 @@ def main() -> int:
     for path in left_out:
         ratios = [case[path] for case in found.values()]
         table.add_row(path, *(f"{ratio:.2f}" if abs(ratio - 1) > SHOWN else "" for ratio in ratios))
-    Console(width=max(200, Console().width)).print(table)
+    show(table)
     for failure in failures:
         print(f"error: {failure} another outcome", file=sys.stderr)
     return 1 if failures else 0

@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from case import Case, Simulation
 from lossylink._package.manifest import machine
+from tables import show
 
 FOLDER = Path(__file__).parent
 HISTORY = FOLDER / "history.jsonl"
@@ -134,7 +134,7 @@ def main() -> int:
         print(f"{name} ...", file=sys.stderr, flush=True)
         results[name] = known[name].measure(name, divisor)
     table, complaints = table_of(known, results, facts["processor"], divisor)
-    Console().print(table)
+    show(table)
     if not asked.dry_run:
         record = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), "machine": facts}
         with HISTORY.open("a", encoding="utf-8") as history:

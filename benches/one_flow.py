@@ -23,12 +23,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from lossylink.linux.lab import Lab, LabSettings
 from lossylink.linux.lab.enclave import Enclave, is_private
 from lossylink.linux.lab.settings import lab_settings
+from tables import show
 
 _ROUNDS = 5
 _SECONDS = 4
@@ -166,7 +166,7 @@ def main() -> int:
             f"{ratio:.2f}x",
             f"{statistics.median(way.retransmissions):g}",
         )
-    Console().print(table)
+    show(table)
     print(
         f"{_ROUNDS} rounds of {_SECONDS} s, {os.cpu_count()} processors; "
         f"the window is {_LAB.window_bytes} bytes in the lab"

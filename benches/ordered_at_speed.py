@@ -24,6 +24,7 @@ from lossylink.charts.chart import Axis, Chart, Guide, Series, Sheet, embedded
 from lossylink.charts.drawing.figure import draw_sheet
 from lossylink.scenario.profiles import load_profile
 from lossylink.units import parse_count
+from tables import show
 
 RATES_GBPS = (400, 800, 1600)
 LOSSES = (1e-3, 1e-2)
@@ -163,7 +164,7 @@ def main() -> None:
             (switch, loss): kept(switch, loss, frames=given.frames, folder=Path(folder))
             for switch, loss in track(points, "design study", console=Console(stderr=True))
         }
-    Console().print(table(lambda switch, loss: shares[switch, loss]))
+    show(table(lambda switch, loss: shares[switch, loss]))
     if given.figure is not None:
         draw_sheet(sheet(lambda switch, loss: shares[switch, loss])).savefig(given.figure)
 

@@ -12,12 +12,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from lossylink.linux.lab import Lab, LabSettings, xdp
 from lossylink.linux.lab.process import Process
 from lossylink.linux.lab.settings import lab_settings
+from tables import show
 
 #: Beyond what any port carries.
 _RATE_BPS = 100 * 10**9
@@ -129,7 +129,7 @@ def main() -> int:
             f"{one.ns_per_frame:,.0f}",
             str(one.lost_between),
         )
-    Console().print(table)
+    show(table)
     return 0
 
 

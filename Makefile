@@ -16,9 +16,7 @@ STAMPS := $(VENV)/.stamps
 # The page of lossylink explore, once it is built.
 PAGE := python/lossylink/_package/page
 PYTEST := $(BIN)/python -m pytest --junitxml
-# A file is one job. Files go in the order of their names: by the number of tests, a file of one long test would come last.
-PARALLEL := --dist loadfile --no-loadscope-reorder --numprocesses
-# Says how long a command took: tools/timed NAME COMMAND...
+# Says how long a command took, with its processor time: tools/timed NAME COMMAND...
 TIMED := tools/timed
 # What the module for Python is made of.
 RUST_SOURCES := $(shell find crates -path crates/web -prune -o -name '*.rs' -print -o -name Cargo.toml -print) Cargo.toml Cargo.lock
@@ -47,8 +45,8 @@ test: ## Every check and every test, in about half an hour on two cores
 .PHONY: test-rust
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	$(TIMED) "tests of the crates" cargo test --locked --workspace --exclude lossylink-python
-	@# Two files of stand-ins are all that this build has and the build above has not, so that its unit tests have run already.
-	$(TIMED) "tests of the plain simulator" cargo test --locked --package lossylink-sim --no-default-features --test all
+	$(TIMED) "tests of the plain simulator" \
+		cargo test --locked --package lossylink-sim --no-default-features --lib --tests
 	$(TIMED) "the same rows" tools/same-rows
 
 .PHONY: promised-rust
@@ -61,13 +59,12 @@ check-fuzz: $(STAMPS)/venv ## Every fuzz target compiles (tools/fuzz SECONDS run
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	@# The live tests run also where others have failed, two labs at a time. A test that fails beside another lab runs again with the
-	@# machine to itself, as a lab may want a processor in time.
+	@# The live tests run one after another, each lab with the machine to itself, and also where others have failed. Files of other tests
+	@# are shared out in the order of their names: pytest-xdist's own order puts a file of one long test last.
 	status=0; \
-	$(TIMED) "Python tests" $(PYTEST)=target/tests.xml $(PARALLEL) auto --maxprocesses 4 --ignore-glob='*/test_live_*.py' || status=$$?; \
-	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml $(PARALLEL) 2 tests/python/test_live_*.py \
-		|| $(TIMED) "live tests that failed, each alone" $(PYTEST)=target/live-again.xml --last-failed --last-failed-no-failures none \
-			tests/python/test_live_*.py || status=$$?; \
+	$(TIMED) "Python tests" $(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+		--ignore-glob='*/test_live_*.py' || status=$$?; \
+	$(TIMED) "live tests" $(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
 	$(BIN)/python tools/skipped.py target/tests.xml target/live-tests.xml; \
 	exit $$status
 

@@ -65,7 +65,7 @@ def _power(shares: FloatArray, times: int, length: int) -> FloatArray:
 
 
 def _straightened(share: float) -> float:
-    """Return what is nearly a straight line of the logarithm of bit errors, of a share that errs."""
+    """Return log(-log(1 - share)), which is nearly linear in the logarithm of the bit error ratio."""
     return float(np.log(-np.log1p(-min(share, 1 - np.finfo(float).eps))))
 
 

@@ -160,22 +160,22 @@ def block(line: Line, symbol_bits: int) -> FloatArray:
     the first of every symbol, then the second.
     """
     right, wrong = line.steps()
-    sets = 2**line.lanes
-    onto = [_onto(line, place) for place in range(line.lanes)]
-    shares = np.zeros((sets, 4))
-    shares[0] = np.eye(2).ravel()
-    for place in range(0, line.lanes * symbol_bits, line.line_bits):
-        before = shares.reshape(-1, 2)
-        hit = (before @ wrong).reshape(sets, 4)
-        shares = (before @ right).reshape(sets, 4) + onto[place % line.lanes] @ hit
-    return shares.reshape(sets, 2, 2)
-
-
-def _onto(line: Line, place: int) -> FloatArray:
-    """Return how likely a wrong line symbol leads to a set of wrong symbols (row) from another (column)."""
+    struck = [_struck(line, place) for place in range(line.lanes)]
     sets = np.arange(2**line.lanes)
-    leads = np.zeros((sets.size, sets.size))
+    shares = np.zeros((sets.size, 2, 2))
+    shares[0] = np.eye(2)
+    for place in range(0, line.lanes * symbol_bits, line.line_bits):
+        after, hit = shares @ right, shares @ wrong
+        for symbols, chance in struck[place % line.lanes].items():
+            np.add.at(after, sets | symbols, chance * hit)
+        shares = after
+    return shares
+
+
+def _struck(line: Line, place: int) -> dict[int, float]:
+    """Return how likely a wrong line symbol makes which code symbols of the block wrong, one bit for each."""
+    chances: dict[int, float] = {}
     for chance, bits in line.patterns():
-        struck = sum({1 << (place + bit) % line.lanes for bit in bits})
-        leads[sets | struck, sets] += chance
-    return leads
+        symbols = sum({1 << (place + bit) % line.lanes for bit in bits})
+        chances[symbols] = chances.get(symbols, 0.0) + chance
+    return chances
